@@ -1,4 +1,4 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks elsewhere import. Production code does not import it. */
 export type { Program } from '../src/program/run-program';
 export { settingsSchema, settingsTable } from './settings-page';
 export type { DescribedSettings } from '../src/settings/settings-reference';

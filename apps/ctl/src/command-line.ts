@@ -16,8 +16,8 @@ export interface CommandLineHost extends Pick<ProgramContext, 'config' | 'stdin'
 }
 
 /**
- * Runs the command line; the exit code is 0 for done, 1 for refused or failed, 2 for wrong usage, 130 for Ctrl-C. What takes
- * time to load is loaded by those commands that need it. Rejects with what is a bug.
+ * Runs the command line; the exit code is 0 for success, 1 for a refusal or failure, 2 for wrong usage, 130 for Ctrl-C. Slow modules are loaded only
+ * by the commands that need them. Rejects on a bug.
  */
 export async function runCommandLine(argv: readonly string[], host: CommandLineHost): Promise<void> {
   const { config, stdin, signal, terminal, finish } = host;

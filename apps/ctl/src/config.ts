@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The flags of the program that name a control plane. */
+/** Global flags that select a control plane. */
 export interface ConnectionFlags {
   readonly server?: string;
   readonly token?: string;
@@ -10,7 +10,7 @@ export interface ConnectionFlags {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** Environment of the CLI; flags have precedence over it, and it over the context in use. */
+/** The environment of the CLI; flags have precedence over it, and it over the context in use. */
 export interface CliConfig {
   /** Base address of a control plane's REST interface. */
   readonly server: string | undefined;
@@ -22,7 +22,7 @@ export interface CliConfig {
   readonly contextsFile: string;
   /** The command that edits a file. */
   readonly editor: string;
-  /** False if the user asks for no colour (https://no-color.org). */
+  /** False if the user disabled colours (https://no-color.org). */
   readonly color: boolean;
 }
 

@@ -4,33 +4,30 @@ import type { Kind, Registry } from '@causeway/resources';
 import type { Paint } from './colour';
 import type { CliConfig, ConnectionFlags } from './config';
 
-/** Dependencies of every command, also of those without a control plane. */
+/** Dependencies of every command, including those without a control plane. */
 export interface ProgramContext {
   readonly config: CliConfig;
-  /** The flags of the program, which stand before or after the command. */
+  /** Returns the global flags, which may precede or follow the command. */
   readonly flags: () => ConnectionFlags;
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
   readonly stdin: () => Promise<string>;
   readonly now: () => number;
-  /** Colours what is printed to a terminal. */
+  /** Colours text for a terminal. */
   readonly paint: Paint;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** True if a person sits at both ends: questions can be asked. */
+  /** Whether input and output are a terminal: questions can be asked. */
   readonly terminal: boolean;
 }
 
 /** Dependencies of a command that calls a control plane. */
 export interface CommandContext extends ProgramContext {
-  /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
+  /** Returns a client for the control plane that flags, environment and context select; `other` flags replace the global ones. */
   readonly api: (other?: ConnectionFlags) => Promise<ApiClient>;
-  /** Our kinds, and those of `learnKinds`. */
+  /** The built-in kinds, and those of `learnKinds`. */
   readonly registry: Registry;
-  /**
-   * Adds declared kinds of the control plane, or of the one of `from`, if a noun names no kind of `registry`. Throws
-   * ApiError.
-   */
+  /** Adds the declared kinds of the control plane, or of the one of `from`, if a noun names no kind of `registry`. Throws ApiError. */
   readonly learnKinds: (nouns: readonly string[], from?: () => Promise<ApiClient>) => Promise<void>;
   /** Closes the connections to control planes. */
   readonly close: () => Promise<void>;
@@ -39,7 +36,7 @@ export interface CommandContext extends ProgramContext {
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */
 export class UsageError extends Error {}
 
-/** The kind of a noun: plural, short name or kind name, case-insensitive. Throws UsageError for another word. */
+/** Returns the kind of a noun: plural, short name or kind name, case-insensitive. Throws UsageError for another word. */
 export function requireKind(registry: Registry, noun: string): Kind {
   const kind = findKind(registry, noun);
   if (kind) return kind;
@@ -50,7 +47,7 @@ export function requireKind(registry: Registry, noun: string): Kind {
 /** Maximum number of kinds that a hint names. */
 const MAX_GUESSES = 3;
 
-/** Returns similar nouns: by the capitals of the kind as in `ms`, by the beginning, or by near spelling. */
+/** Returns similar nouns: by the capitals of the kind as in `ms`, by prefix, or by spelling distance. */
 function nearKinds(registry: Registry, word: string): readonly string[] {
   if (word === '') return [];
   const { kinds } = registry;
@@ -63,7 +60,7 @@ function nearKinds(registry: Registry, word: string): readonly string[] {
   return near === undefined ? [] : [near];
 }
 
-/** As `requireKind`; undefined for another word, which may be an activity such as AuditLog. */
+/** Returns the kind of a noun; undefined for another word, which may be an activity such as AuditLog. */
 export function findKind(registry: Registry, noun: string): Kind | undefined {
   return registry.noun(noun.toLowerCase());
 }

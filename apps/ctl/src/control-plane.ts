@@ -6,7 +6,7 @@ import { DeclaredKinds } from './declared-kinds';
 import { DocumentError } from './documents';
 import { resolveConnection } from './settings/connection';
 
-/** The context of commands that ask a control plane. A control plane is connected to once, and when it is first asked. */
+/** Creates the context of commands that call a control plane. Connects once, on the first call. */
 export function createCommandContext(context: ProgramContext): CommandContext {
   const clients = new Map<string, Promise<ApiClient>>();
   const declared = new DeclaredKinds();
@@ -30,7 +30,7 @@ async function connectTo(context: ProgramContext, flags: ReturnType<ProgramConte
   return connectApi({ ...resolveConnection(context.config, flags), signal: context.signal });
 }
 
-/** Prints why a command failed, and returns its exit code. Throws what is a bug. */
+/** Prints the reason of a failure, and returns its exit code. Rethrows bugs. */
 export function reportFailure(context: ProgramContext, error: unknown): number {
   if (context.signal.aborted) return INTERRUPTED;
   if (error instanceof UsageError || error instanceof DocumentError) {
@@ -47,13 +47,10 @@ export function reportFailure(context: ProgramContext, error: unknown): number {
   return 1;
 }
 
-/** Exit code of a command that Ctrl-C ended: 128 and the number of the signal, as shells say it. */
+/** Exit code after Ctrl-C: 128 and the number of the signal, as in shells. */
 const INTERRUPTED = 130;
 
-/**
- * Formats an error in one line, with the time of the next try, in the words of this program: its flags replace the
- * API's parameters.
- */
+/** Formats an error in one line, with the time of the next try, in this program's terms: its flags replace the API's parameters. */
 export function formatApiError(error: ApiError): string {
   if (error instanceof ConnectionError) {
     return `${error.server.href.replace(/\/$/, '')} ${ADVICE[error.problem]}`.replace(
@@ -78,7 +75,7 @@ const ADVICE: Readonly<Record<ConnectionProblem, string>> = {
     'cannot be reached: is the control plane running? (--server, --context or CAUSEWAY_SERVER names another)',
 };
 
-/** A message that names parameters of the API, with the flags of this program in their place: `zone=east` is `-z east`. */
+/** Replaces parameters of the API in a message by the flags of this program: `zone=east` becomes `-z east`. */
 export function inFlags(message: string): string {
   return message
     .replaceAll(/\bzone= \(the global\)/g, '-z global')

@@ -10,14 +10,14 @@ import {
 } from '@causeway/resources';
 import { listAt, textAt } from './render';
 
-/** The kinds that the MetaresourceDefinitions of a control plane declare; it is asked when a word names none of ours. */
+/** The kinds that the MetaresourceDefinitions of a control plane declare; read when a word names no built-in kind. */
 export class DeclaredKinds implements KindSource {
   version = 0;
   kinds: readonly Kind[] = [];
 
   /**
-   * Asks for the declared kinds where `nouns` has a word that `registry` does not know. Somebody who may not read definitions knows
-   * none. Throws ApiError where the control plane does not answer.
+   * Reads the declared kinds if `nouns` has a word that `registry` does not know. A caller without the right to read definitions gets none. Throws
+   * ApiError if the control plane does not answer.
    */
   async learn(registry: Registry, nouns: readonly string[], api: () => Promise<ApiClient>): Promise<void> {
     if (this.version > 0 || nouns.every((noun) => noun === '' || registry.noun(noun.toLowerCase()))) return;
@@ -31,7 +31,7 @@ async function declaredBy(api: ApiClient): Promise<readonly Kind[]> {
     const { documents } = await api.list({ kind: MetaresourceDefinition.name });
     return documents.flatMap((document) => readDeclaredKind(document) ?? []);
   } catch (error) {
-    // // The caller may not read definitions, or the control plane is of an older version without that kind.
+    // The caller may not read definitions, or the control plane is of an older version without that kind.
     if (
       error instanceof ApiError &&
       (error.code === 'forbidden' || error.code === 'not-found' || error.code === 'invalid')
@@ -41,7 +41,7 @@ async function declaredBy(api: ApiClient): Promise<readonly Kind[]> {
   }
 }
 
-/** The kind that a stored definition declares; undefined where it declares none. */
+/** Returns the kind that a stored definition declares; undefined if it is invalid. */
 function readDeclaredKind(document: JsonObject): Kind | undefined {
   const [spec, status] = [ownField(document, 'spec'), ownField(document, 'status')];
   const isRefused = listAt(isJsonObject(status) ? status : {}, 'conditions').some(
@@ -50,10 +50,10 @@ function readDeclaredKind(document: JsonObject): Kind | undefined {
   return isRefused || !MetaresourceDefinition.isSpec(spec) ? undefined : declaredKind(textAt(document, 'name'), spec);
 }
 
-/** No noun: all declared kinds are to be known. */
+/** A pseudo-noun that stands for all declared kinds. */
 export const ANY_KIND = '*';
 
-/** The words of a command line that may be nouns: `KIND[,KIND...] NAME...`, or `KIND/NAME...`. */
+/** Returns the words of a command line that may be nouns: `KIND[,KIND...] NAME...`, or `KIND/NAME...`. */
 export function nounsIn(operands: readonly string[]): readonly string[] {
   const [first = ''] = operands;
   if (!operands.some((word) => word.includes('/'))) return first.split(',');

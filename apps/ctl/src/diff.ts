@@ -4,15 +4,12 @@ import { formatYaml } from './render';
 
 type DiffLine = readonly [sign: ' ' | '-' | '+', text: string];
 
-/** Lines around a change that are shown. */
+/** Number of context lines around a change. */
 const CONTEXT = 3;
-/** Above this number of pairs of lines, what differs is shown as removed and added as a whole. */
+/** Above this number of line pairs, differing parts are shown as completely removed and added. */
 const MAX_PAIRS = 4_000_000;
 
-/**
- * Returns the changes between two documents, as a unified diff of their YAML in red and green; undefined stands for no
- * document.
- */
+/** Returns the changes between two documents, as a unified diff of their YAML in red and green; undefined is no document. */
 export function unifiedDiff(before: unknown, after: unknown, paint: Paint): readonly string[] {
   const lines = diffLines(yamlLines(orderedLike(before, after)), yamlLines(after));
   const near = lines.map((_, i) =>
@@ -29,7 +26,7 @@ export function unifiedDiff(before: unknown, after: unknown, paint: Paint): read
   return shown;
 }
 
-/** A value with its keys in the order of another: the order of keys is no difference. */
+/** Returns a value with its keys in the order of another: a different order is no difference. */
 function orderedLike(value: unknown, model: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(model)) return value.map((item, i) => orderedLike(item, model[i]));
   if (!isJsonObject(value) || !isJsonObject(model)) return value;
@@ -58,7 +55,7 @@ function colored([sign, text]: DiffLine, paint: Paint): string {
   return paint(sign === ' ' ? undefined : sign === '-' ? 'red' : 'green', `${sign}${text}`);
 }
 
-/** The shortest list of removed, added and kept lines; begin and end that are equal cost nothing. */
+/** Returns the shortest list of removed, added and kept lines; an equal beginning and end cost nothing. */
 function diffLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
@@ -75,7 +72,7 @@ function diffLines(before: readonly string[], after: readonly string[]): readonl
   ];
 }
 
-/** By the longest common subsequence, removed lines before added ones. */
+/** Diffs by the longest common subsequence, removed lines before added ones. */
 function changedLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const removed = before.map((text): DiffLine => ['-', text]);
   const added = after.map((text): DiffLine => ['+', text]);

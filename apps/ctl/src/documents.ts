@@ -5,25 +5,25 @@ import { JsonDocuments, parseYaml, Unparsable, type TextPosition, type YamlDocum
 /** Maximum length of a file, in characters. */
 const MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
-/** One YAML or JSON document and its place. */
+/** One YAML or JSON document and its position. */
 export interface SourceDocument {
   readonly file: string;
   /** First line of the document, from 1. */
   readonly line: number;
   readonly value: unknown;
-  /** The line of a field such as `spec.ports[0].port`, or of the nearest field above it. */
+  /** Returns the line of a field such as `spec.ports[0].port`, or of the nearest field above it. */
   readonly lineOf: (field: string) => number;
-  /** Its line and column, as `4:7`. */
+  /** Returns its line and column, as `4:7`. */
   readonly placeOf: (field: string) => string;
 }
 
-/** A file that is not YAML; the message has file, line, column and, if known, what to do. */
+/** An invalid file; the message has file, line, column and, if known, the remedy. */
 export class DocumentError extends Error {}
 
-/** The files of a folder that are read. */
+/** File names that are read in a folder. */
 const DOCUMENTS = /\.(ya?ml|json|ndjson|jsonl)$/;
 
-/** Reads files, folders (their files of names that fit, in order) and `-` for standard input. */
+/** Reads files, folders (their files with matching names, sorted) and `-` for standard input. */
 export async function readDocuments(
   paths: readonly string[],
   stdin: () => Promise<string>,
@@ -45,7 +45,7 @@ async function expand(path: string, fitting: RegExp): Promise<string[]> {
   return names.sort().map((name) => join(path, name));
 }
 
-/** All documents of one text. Throws DocumentError if the text is not YAML. */
+/** Parses all documents of a text. Throws DocumentError if it is not YAML. */
 export function parseDocuments(file: string, text: string): SourceDocument[] {
   return (readJson(text) ?? readYaml(file, text)).map(({ value, locate }) => ({
     file,
@@ -59,7 +59,7 @@ export function parseDocuments(file: string, text: string): SourceDocument[] {
   }));
 }
 
-/** Reads JSON, JSON lines among it, in a hundredth of the time of YAML. Undefined if it is neither: YAML says what is wrong. */
+/** Parses JSON and JSON lines, a hundred times faster than YAML. Undefined for other texts: the YAML parser reports the fault. */
 function readJson(text: string): readonly YamlDocument[] | undefined {
   if (!/^[\s\ufeff]*[[{]/.test(text)) return undefined;
   const splitter = new JsonDocuments({ documents: Infinity, bytes: MAX_FILE_LENGTH });
@@ -75,7 +75,7 @@ function readJson(text: string): readonly YamlDocument[] | undefined {
   }
 }
 
-/** The place of a field of a JSON object that begins at `start` of its file. */
+/** Returns the position of a field of a JSON object that begins at `start` of its file. */
 function locateIn(text: string, start: TextPosition, field: string): TextPosition {
   const [document] = field === '' ? [] : parseYaml(text);
   if (!document) return start;

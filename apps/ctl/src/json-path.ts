@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@causeway/resources';
 import { UsageError } from './context';
 
-/** One step of a path: a key, the place in a list, all elements, or the elements of which a field has a value. */
+/** One step of a path: a key, an index of a list, all elements, or the elements in which a field has a value. */
 type Step =
   | { readonly type: 'key'; readonly key: string }
   | { readonly type: 'index'; readonly index: number }
@@ -23,22 +23,21 @@ const ALL = /^(\[\*\]|\.\*)/;
 const WHERE = /^\[\?\(@(\.[^=!]+?)\s*(==|!=)\s*(?:'([^']*)'|"([^"]*)"|([^)]*?))\s*\)\]/;
 
 /**
- * A template as kubectl's `-o jsonpath=`: text, and in braces paths (`.a.b`, `[0]`, `[-1]`, `[*]`, `['key']`,
- * `[?(@.a=="b")]`), quoted text and `range PATH` … `end`. The values of a path are joined by blanks. Throws UsageError for
- * anything else.
+ * Compiles a template like kubectl's `-o jsonpath=`: text, and in braces paths (`.a.b`, `[0]`, `[-1]`, `[*]`, `['key']`, `[?(@.a=="b")]`), quoted
+ * text and `range PATH` … `end`. The values of a path are joined by blanks. Throws UsageError for anything else.
  */
 export function jsonPathTemplate(template: string): JsonPath<string> {
   const parts = parseParts([...splitTokens(template)]);
   return (value) => render(parts, value);
 }
 
-/** The values at a path; the braces may be left out, as in `--sort-by=.spec.template`. */
+/** Compiles a path; the braces are optional, as in `--sort-by=.spec.template`. */
 export function jsonPath(path: string): JsonPath<JsonValue[]> {
   const steps = parseSteps(path.replace(/^\{(.*)\}$/s, '$1').replace(/^(?![.[@$])/, '.'));
   return (value) => find(steps, value);
 }
 
-/** Text outside braces begins with `t`, what stands in braces with `{`. */
+/** Yields tokens: text outside braces with the prefix `t`, the content of braces with the prefix `{`. */
 function* splitTokens(template: string): Generator<string> {
   for (const [token] of template.matchAll(/\{(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^{}"'])*\}|[^{]+|\{/g)) {
     if (token === '{') throw new UsageError(`jsonpath: a "{" in "${template}" has no "}"`);
@@ -46,7 +45,7 @@ function* splitTokens(template: string): Generator<string> {
   }
 }
 
-/** Takes tokens away until the end, or until the `end` of a range. */
+/** Consumes tokens until the end, or until the `end` of a range. */
 function parseParts(tokens: string[], inRange = false): Part[] {
   const parts: Part[] = [];
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { runCommandLine } from './command-line';
 import { readCliConfig } from './config';
 
-/** ms after which a command counts as long: it may then print nothing for hours. */
+/** The time after which a command counts as long, ms: it may then print nothing for hours. */
 const LONG = 500;
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -25,8 +25,8 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 /**
- * Ends the program without a message when the reader of its output is gone, as in `causeway get dataplanes | head -1`: at
- * the next line, and during a long watch without waiting for a line.
+ * Ends the program without a message when the reader of its output is gone, as in `causeway get dataplanes | head -1`: at the next line, and in a
+ * long watch even without one.
  */
 function exitWhenPipeCloses(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -39,8 +39,8 @@ function exitWhenPipeCloses(): void {
 }
 
 /**
- * Node does not report that the reader of a pipe is gone. GNU tail dies of SIGPIPE then, even if it writes nothing. With
- * another tail or without one, the next line that is printed detects it.
+ * Node does not report that the reader of a pipe is gone. GNU tail dies of SIGPIPE then, even if it writes nothing. With another tail or without one,
+ * the next printed line detects it.
  */
 function watchPipe(): void {
   const tail = spawn('tail', ['-f', '/dev/null', `--pid=${process.pid}`], { stdio: ['ignore', 'inherit', 'ignore'] });

@@ -6,13 +6,13 @@ import { outputs } from './render';
 /** Sets the exit code of the program. */
 export type SetExitCode = (code: number) => void;
 
-/** Adds a command, or a group of them, to the command line. */
+/** Registers a command or a group of commands. */
 export type RegisterCommand = (program: Command, context: CommandContext, finish: SetExitCode) => void;
 
-/** As `RegisterCommand`, for a command that starts without kinds and without a client. */
+/** Registers a command that needs neither kinds nor a client. */
 export type RegisterLightCommand = (program: Command, context: ProgramContext, finish: SetExitCode) => void;
 
-/** `-m, --mesh`: the mesh of what a command works with; empty where none is named: the one that the control plane expects. */
+/** `-m, --mesh`: the mesh of a command; empty by default: the one that the control plane expects. */
 export const meshOption = (): Option =>
   new Option('-m, --mesh <mesh>', 'the mesh').default('', 'what the control plane expects');
 
@@ -20,7 +20,7 @@ export const meshOption = (): Option =>
 export const outputOption = (): Option =>
   new Option('-o, --output <form>', 'form of the output').choices(outputs).default('table');
 
-/** The kinds that a command takes as nouns, for its help. */
+/** Returns the kinds that a command accepts as nouns, for its help. */
 export function nouns({ registry }: CommandContext): string {
   return registry.kinds.map((kind) => `${kind.plural} (${kind.shortName})`).join(', ');
 }
@@ -28,18 +28,18 @@ export function nouns({ registry }: CommandContext): string {
 /** `-n, --namespace`. */
 export const namespaceOption = (): Option => new Option('-n, --namespace <namespace>', 'the namespace');
 
-/** `-z, --zone`: the name of a zone, or `global` for the global's own, which the server names by an empty text. */
+/** `-z, --zone`: the name of a zone, or `global` for the global's own, which is an empty text for the server. */
 export const zoneOption = (description = "a zone's copy; 'global' for the global's own"): Option =>
   new Option('-z, --zone <zone>', description).argParser((zone) => (zone === 'global' ? '' : zone));
 
-/** The values of an option that is given more than once, or with several separated by commas. */
+/** Collects the values of an option that is repeatable and accepts several values separated by commas. */
 export function listed(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...value.split(',').filter((part) => part !== '')];
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** Seconds of a duration such as `30d`, `1h30m` or `90s`; digits alone are seconds. Throws UsageError for other text. */
+/** Parses a duration such as `30d`, `1h30m` or `90s` to seconds; digits alone are seconds. Throws UsageError for other text. */
 export function parseSeconds(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const parts = [...text.matchAll(/(\d{1,9})([smhdw])/g)];
@@ -48,7 +48,7 @@ export function parseSeconds(text: string, flag: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
 
-/** The command at a path of names below `command`. An unknown name is an error of usage, with the nearest name there is. */
+/** Returns the command at a path of names below `command`. An unknown name is a usage error that suggests the nearest name. */
 export function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
   if (name === undefined) return command;
   const found = command.commands.find((each) => each.name() === name);

@@ -13,9 +13,9 @@ export interface Output {
 }
 
 /**
- * The only way in which this program writes to a terminal (test/repo/printers.spec.ts checks that). Characters that
- * control a terminal (docs/reference/cli.md, What servers say) are escaped; colours are those of `painter`. Line feeds
- * and tabs stay: texts of servers go through `textAt`, which removes them.
+ * Creates the only way in which this program writes to a terminal (test/repo/printers.spec.ts checks that). Characters that control a terminal
+ * (docs/reference/cli.md, What servers say) are escaped; colours are those of `painter`. Line feeds and tabs stay: texts of servers go through
+ * `textAt`, which removes them.
  */
 export function createPrinter(out: Output, error: Output): Printer {
   const to =
@@ -25,13 +25,13 @@ export function createPrinter(out: Output, error: Output): Printer {
   return { print: to(out), printError: to(error) };
 }
 
-/** A text as it is written. */
+/** Returns a text in its printed form. */
 export const printed = (text: string): string => withColours(escapedLines(text));
 
-/** A question as it is asked, in one line. */
+/** Returns a question in its printed form, in one line. */
 export const asked = (question: string): string => `${escapedLine(question)} [y/N] `;
 
-/** One line on a terminal that is written over: only of texts of this program. */
+/** One terminal line that is overwritten: only for this program's own texts. */
 export class StatusLine {
   private shown = false;
 
@@ -47,7 +47,7 @@ export class StatusLine {
   }
 }
 
-/** Writes a backup to standard output as it is; to a terminal in JSON's own escapes. Resolves when it is written. */
+/** Writes a backup to standard output unchanged; to a terminal with JSON escapes. Resolves when it is written. */
 export function writeLines(text: string): Promise<void> {
   const shown = process.stdout.isTTY ? escapedLines(text) : text;
   return new Promise((resolve, reject) => process.stdout.write(shown, (error) => (error ? reject(error) : resolve())));

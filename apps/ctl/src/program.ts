@@ -4,12 +4,12 @@ import type { CommandContext, ProgramContext } from './context';
 import type { RegisterCommand, RegisterLightCommand, SetExitCode } from './options';
 import { cliVariables } from './config';
 
-/** A command of the top level and how its module is loaded: a run loads only the module of the command that it runs. */
+/** A top-level command with the loader of its module: a run loads only the module of its own command. */
 type CommandModule = { readonly name: string } & (
   { readonly load: () => Promise<RegisterCommand> } | { readonly loadLight: () => Promise<RegisterLightCommand> }
 );
 
-/** The commands in the order of the help, below the heading of their group. */
+/** The commands in the order of the help, under the heading of their group. */
 const groups: readonly { readonly heading: string; readonly commands: readonly CommandModule[] }[] = [
   {
     heading: 'Look:',
@@ -82,7 +82,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
 export interface ProgramParts {
   readonly program: Command;
   readonly context: ProgramContext;
-  /** The context of commands that ask a control plane; loading it takes time. */
+  /** Loads the context of commands that call a control plane; slow. */
   readonly commandContext: () => Promise<CommandContext>;
   readonly finish: SetExitCode;
 }
@@ -100,7 +100,7 @@ export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'
       .addOption(
         new Option('--insecure-skip-tls-verify', 'accept any certificate: anyone in between can read the token'),
       )
-      // As other programs have it; the command `version` is the one that the help tells of.
+      // A common alias; the help shows the command `version` instead.
       .addOption(new Option('--version').hideHelp())
       .on('option:version', () => {
         print.print(`causeway ${version}`);
@@ -115,13 +115,13 @@ export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'
   );
 }
 
-/** The name of the command: the first word that is neither an option of the program nor the value of one. */
+/** Returns the name of the command: the first word that is neither a global option nor the value of one. */
 function firstOperand(program: Command, argv: readonly string[]): string | undefined {
   const valued = program.options.filter(({ required }) => required).flatMap(({ short, long }) => [short, long]);
   return argv.find((word, i) => !word.startsWith('-') && (i === 0 || !valued.includes(argv[i - 1])));
 }
 
-/** The words that the shell asks to complete have commands of their own. */
+/** Completion needs the commands of the words that it completes. */
 async function addCompletion(parts: ProgramParts): Promise<void> {
   const { registerComplete } = await import('./commands/completion/complete.js');
   const silent = { print: () => undefined, printError: () => undefined };
@@ -133,7 +133,7 @@ async function addCompletion(parts: ProgramParts): Promise<void> {
   })(parts.program, parts.context, parts.finish);
 }
 
-/** Adds the command that `argv` names; all of them if it names none, for the help and for suggestions. */
+/** Adds the command that `argv` names; all commands if it names none, for the help and for suggestions. */
 export async function addCommands(parts: ProgramParts, argv: readonly string[]): Promise<void> {
   const { program, context, commandContext, finish } = parts;
   const word = firstOperand(program, argv);
@@ -161,7 +161,7 @@ function variablesText(): string {
     .join('\n');
 }
 
-/** The mesh of a command that names none is that of the context in use. */
+/** Sets the default mesh of a command from the context in use. */
 async function useMeshOfContext({ context }: ProgramParts, command: Command): Promise<void> {
   if (command.getOptionValueSource('mesh') !== 'default') return;
   const { resolveMesh } = await import('./settings/connection.js');
@@ -183,7 +183,7 @@ const OF_RESOURCES: readonly string[] = [
   'impact',
 ];
 
-/** Documents may be of any kind; those that are only applied are not looked into. */
+/** Documents may be of any kind; documents that are only applied are not examined. */
 async function learnKinds({ commandContext }: ProgramParts, command: Command): Promise<void> {
   const { ANY_KIND, nounsIn } = await import('./declared-kinds.js');
   const { filename, prune } = command.opts<{ readonly filename?: unknown; readonly prune?: boolean }>();
@@ -192,7 +192,7 @@ async function learnKinds({ commandContext }: ProgramParts, command: Command): P
   await (await commandContext()).learnKinds(nouns);
 }
 
-/** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */
+/** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is a usage error. */
 function addHelp(command: Command): void {
   const below = [...command.commands];
   if (below.length === 0) return;

@@ -12,7 +12,7 @@ import {
 import { requireKind, UsageError } from './context';
 import { objectAt, textAt } from './render';
 
-/** The place of resources whose words or documents name none. */
+/** The defaults of mesh, zone and namespace for resources whose words or documents name none. */
 export interface Place {
   /** Empty for the mesh that the control plane expects. */
   readonly mesh?: string | undefined;
@@ -21,7 +21,7 @@ export interface Place {
   readonly zone?: string | undefined;
 }
 
-/** A kind and a name, without the place. */
+/** A kind and a name. */
 export interface NamedResource {
   readonly kind: Kind;
   readonly name: string;
@@ -32,7 +32,7 @@ export function refTo({ kind, name }: NamedResource, place: Place): ResourceRef 
   return { ...placeIn(kind, place), kind: kind.name, name };
 }
 
-/** The resources of a kind at a place; without a mesh those of all meshes. */
+/** Returns the selection of resources of a kind at a place; without a mesh those of all meshes. */
 export function toSelection(kind: Kind, place: Place, labelSelector?: string): ResourceSelection {
   return { ...placeIn(kind, place), kind: kind.name, ...(labelSelector === undefined ? {} : { labelSelector }) };
 }
@@ -45,7 +45,7 @@ function placeIn(kind: Kind, { mesh, namespace, zone }: Place): Partial<Record<'
   };
 }
 
-/** The resources of `KIND NAME...` or `KIND/NAME...`. Throws UsageError for words that are neither. */
+/** Parses `KIND NAME...` or `KIND/NAME...`. Throws UsageError for other words. */
 export function parseRefs(registry: Registry, words: readonly string[], place: Place): readonly ResourceRef[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => refTo(namedBy(registry, word), place));
   const [first = '', ...names] = words;
@@ -63,7 +63,7 @@ export function namedBy(registry: Registry, word: string): NamedResource {
   return { kind: requireKind(registry, noun), name };
 }
 
-/** The resource that a document describes; undefined if it has no kind or no name. */
+/** Returns the resource that a document describes; undefined if it has no kind or no name. */
 export function readRef(registry: Registry, value: unknown, place: Place): ResourceRef | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');
@@ -76,7 +76,7 @@ export function readRef(registry: Registry, value: unknown, place: Place): Resou
   return refTo({ kind, name }, { mesh, namespace: kind.namespaced ? namespace : undefined });
 }
 
-/** The kind of a document: by its group and kind in the Kubernetes form. Undefined for one of another project. */
+/** Returns the kind of a document: by its group and kind in the Kubernetes form. Undefined for other projects' documents. */
 function kindOfDocument(registry: Registry, value: JsonObject): Kind | undefined {
   const apiVersion = ownField(value, 'apiVersion');
   if (typeof apiVersion !== 'string') return registry.kind(readType(value));
@@ -84,23 +84,23 @@ function kindOfDocument(registry: Registry, value: JsonObject): Kind | undefined
   return sought.found ? sought.kind : undefined;
 }
 
-/** The type of a document, of either form; empty where it has none. */
+/** Returns the type of a document, in either form; empty if it has none. */
 export function readType(document: JsonObject): string {
   return textAt(document, 'type') || textAt(document, 'kind');
 }
 
-/** The resource that an item of a list shows. */
+/** Returns the resource of an item of a list. */
 export function itemToRef(kind: Kind, item: JsonObject): ResourceRef {
   const namespace = textAt(item, 'namespace') || undefined;
   return refTo({ kind, name: textAt(item, 'name') }, { mesh: textAt(item, 'mesh'), namespace });
 }
 
-/** `MeshService redis`. */
+/** Returns `MeshService redis`. */
 export function formatTitle({ kind, name }: ResourceRef): string {
   return `${kind} ${name}`;
 }
 
-/** Resources of one kind: all, or these. */
+/** Resources of one kind: all, or the named ones. */
 export interface Selection {
   readonly kind: Kind;
   readonly names: readonly string[];
@@ -123,7 +123,7 @@ export function parseSelections(registry: Registry, [first = '', ...rest]: reado
   return [...byKind].map(([kind, names]) => ({ kind, names }));
 }
 
-/** A resource as `-o name` shows it and commands take it: `meshservice/redis`. */
+/** Returns a resource in the form of `-o name`, which commands accept: `meshservice/redis`. */
 export function formatNoun(kind: Kind, name: string): string {
   return `${kind.name.toLowerCase()}/${name}`;
 }
@@ -131,7 +131,7 @@ export function formatNoun(kind: Kind, name: string): string {
 /** Name of a resource in a request. */
 export type Reference = Omit<Identity, 'kind'>;
 
-/** The reference of a document; the zone is empty for what the global made. */
+/** Returns the reference of a document; the zone is empty for resources made on the global. */
 export function readReference(body: JsonObject): Reference {
   const at = (key: string): string => textAt(body, key);
   return {
@@ -142,12 +142,12 @@ export function readReference(body: JsonObject): Reference {
   };
 }
 
-/** The resource that a document shows, as the rules of the engine read it. What a document does not show is empty: it decides nothing. */
+/** Converts a document to a resource for the rules of the engine. Missing fields are empty: the rules do not use them. */
 export function toResource(kind: Kind, document: JsonObject): Resource {
   const labels = Object.entries(objectAt(document, 'labels')).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  // Labels do not say the zone of identity: a copy in a zone has the origin `global` wherever it was made.
+  // Labels do not contain the zone of identity: a copy in a zone has the origin `global` wherever it was made.
   const parsed = parseKri(textAt(document, 'kri'));
   const zone = parsed.ok && kind.sync.zoneInIdentity ? parsed.kri.zone : '';
   const status = ownField(document, 'status');

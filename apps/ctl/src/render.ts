@@ -14,20 +14,20 @@ import { withoutColours } from './colour';
 export const outputs = ['table', 'yaml', 'json'] as const;
 export type Output = (typeof outputs)[number];
 
-/** Lines of columns, each as wide as its widest cell. Cells may have colours. */
+/** Formats columns, each as wide as its widest cell. Cells may have colours. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columnWidths(head, rows);
   return [head, ...rows].map((row) => tableLine(row, widths)).join('\n');
 }
 
-/** The width of the widest cell of each column. */
+/** Returns the width of the widest cell of each column. */
 export function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): readonly number[] {
   return head.map((title, i) =>
     rows.reduce((widest, row) => Math.max(widest, measureWidth(row[i] ?? '')), title.length),
   );
 }
 
-/** One line of a table; a cell that is wider than its column moves the rest of the line. */
+/** Formats one line of a table; a cell that is wider than its column moves the rest of the line. */
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
   return cells
     .map((cell, i) => inOneLine(cell) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - measureWidth(cell))))
@@ -35,23 +35,23 @@ export function tableLine(cells: readonly string[], widths: readonly number[]): 
     .trimEnd();
 }
 
-/** The columns that a cell takes on a terminal; colours take none. */
+/** Returns the printed width of a cell, without its colours. */
 function measureWidth(cell: string): number {
   return escapedLine(withoutColours(cell)).length;
 }
 
-/** A cell of a table has one line, whatever its text holds. */
+/** Returns a cell as one line, whatever its text contains. */
 const inOneLine = (cell: string): string => escapedLine(cell);
 
 /**
- * Formats JSON with two spaces, or YAML. Characters that control a terminal are escaped by the grammar: read again it
- * is the same value.
+ * Formats JSON with two spaces, or YAML. Characters that control a terminal are escaped in the syntax of the format, so that parsing returns the same
+ * value.
  */
 export function structured(value: unknown, output: 'yaml' | 'json'): string {
   return output === 'json' ? escapedLines(JSON.stringify(value, null, 2)) : formatYaml(value).trimEnd();
 }
 
-/** A value as YAML; texts with anything unprintable are in double quotes, with escapes. */
+/** Formats a value as YAML; texts with unprintable characters are in double quotes, with escapes. */
 export function formatYaml(value: unknown, options: { readonly lineWidth?: number } = {}): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
@@ -62,14 +62,14 @@ export function formatYaml(value: unknown, options: { readonly lineWidth?: numbe
   return escapedYaml(document.toString(options));
 }
 
-/** The object at a path of keys, or empty. */
+/** Returns the object at a path of keys, or an empty one. */
 export function objectAt(value: unknown, ...path: readonly string[]): JsonObject {
   let here = value;
   for (const key of path) here = isJsonObject(here) ? here[key] : undefined;
   return isJsonObject(here) ? here : {};
 }
 
-/** The text at a path of keys in one printable line, or empty. */
+/** Returns the text at a path of keys in one printable line, or an empty one. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const last = path.at(-1) ?? '';
   const found = objectAt(value, ...path.slice(0, -1))[last];
@@ -85,26 +85,26 @@ export function age(time: string, now: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** The service that a line of an answer is about: `MeshService east/default/redis`. */
+/** Returns the service in a line of an answer: `MeshService east/default/redis`. */
 export function serviceName(line: unknown): string {
   const service = objectAt(line, 'service');
   const path = ['zone', 'namespace', 'name'].map((key) => textAt(service, key)).filter((part) => part !== '');
   return `${textAt(service, 'kind')} ${path.join('/')}`;
 }
 
-/** The objects of the list at `key`; empty if there is no list. */
+/** Returns the objects of the list at `key`; empty if there is no list. */
 export function listAt(value: unknown, key: string): readonly JsonObject[] {
   const found = objectAt(value)[key];
   return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }
 
-/** The texts of the list at `key`, each in one printable line; empty if there is no list. */
+/** Returns the texts of the list at `key`, each in one printable line; empty if there is no list. */
 export function textsAt(value: unknown, key: string): readonly string[] {
   const found = objectAt(value)[key];
   return isJsonArray(found) ? found.filter((item) => typeof item === 'string').map(escapedLine) : [];
 }
 
-/** Returns an answer with each of its texts in one printable line, to print it in words. */
+/** Returns an answer with each of its texts in one printable line. */
 export function inLines<T>(answer: T): T;
 export function inLines(answer: unknown): unknown {
   if (typeof answer === 'string') return escapedLine(answer);
@@ -113,7 +113,7 @@ export function inLines(answer: unknown): unknown {
   return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, inLines(value)]));
 }
 
-/** Joins the parts of a text that are there and not empty. */
+/** Joins the parts that are present and not empty. */
 export function joinGiven(parts: readonly (string | undefined)[], separator: string): string {
   return parts.filter(Boolean).join(separator);
 }

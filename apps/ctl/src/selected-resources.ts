@@ -5,12 +5,12 @@ import { requireKind, type CommandContext } from './context';
 import { itemToRef, toSelection, formatTitle, type Place } from './refs';
 import { textAt } from './render';
 
-/** Copies that are named; of more the number is. */
+/** Maximum number of copies that are named; more are counted. */
 const SHOWN = 20;
 
 /**
- * The resources of a kind with these labels that were made on the control plane that is asked, in the order of its list. A
- * copy of another control plane's cannot be changed there: it is skipped, with a line that says where it was made.
+ * Returns the resources of a kind with these labels that were made on the control plane, in the order of its list. A copy from another control plane
+ * cannot be changed there: it is skipped, with a line that names its origin.
  */
 export async function selectedResources(
   context: CommandContext,
@@ -20,7 +20,7 @@ export async function selectedResources(
   const kind = requireKind(context.registry, noun);
   const api = await context.api();
   const { documents } = await api.list(toSelection(kind, place, selector));
-  // All of one zone and one label of origin are own, or all are copies.
+  // All resources of one zone and one label of origin are own, or all are copies.
   const decisions = new Map<string, boolean>();
   const [own, copies]: [ResourceRef[], ResourceRef[]] = [[], []];
   for (const item of documents) {
@@ -40,13 +40,13 @@ export async function selectedResources(
   return own;
 }
 
-/** The zone of identity, empty for the global; undefined where the identity of the kind has none. */
+/** Returns the zone of identity, empty for the global; undefined for kinds without one. */
 function readZone({ sync }: Kind, item: JsonObject): string | undefined {
   const parsed = parseKri(textAt(item, 'kri'));
   return parsed.ok && sync.zoneInIdentity ? parsed.kri.zone : undefined;
 }
 
-/** Whether a listed resource is not the one that its plain name means; undefined where it was deleted meanwhile. */
+/** Reports whether a listed resource differs from the one that its plain name refers to; undefined if it was deleted meanwhile. */
 async function isCopyHere(
   api: ApiClient,
   ref: ResourceRef,

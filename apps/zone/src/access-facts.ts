@@ -6,7 +6,7 @@ import type { XdsPort } from '@causeway/agent-service';
 
 const KERNEL = 'the kernel of its machine leads the connections: whoever needs an identity is refused';
 
-/** Returns the access rules of this zone: those sent to proxies, and whether each proxy sees requests. */
+/** Returns the access rules of this zone that proxies get, and whether each proxy sees requests. */
 export function accessFacts(
   { resources }: Pick<XdsPort, 'resources'>,
   proxies: Pick<ProxyDirectory, 'ofOwner'>,

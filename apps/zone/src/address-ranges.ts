@@ -4,7 +4,7 @@ import type { MeshState, ZoneRanges } from '@causeway/meshes';
 import type { Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
 
-/** The range of each kind of service as configured. */
+/** Returns the configured range of each kind of service. */
 export function configuredRanges(settings: ZoneSettings): Readonly<Record<string, string>> {
   return {
     MeshService: settings.CAUSEWAY_VIP_RANGE_MESHSERVICE,
@@ -13,7 +13,7 @@ export function configuredRanges(settings: ZoneSettings): Readonly<Record<string
   };
 }
 
-/** All ranges in which services of a mesh may have their address: its own, and the zone's, where some may still be. */
+/** Returns all ranges in which services of a mesh may have addresses: its own, and the zone's, where some may still be. */
 export function listVirtualRanges(settings: ZoneSettings, own: MeshState['parameters'] | undefined): string[] {
   const ranges = [...Object.values(configuredRanges(settings)), ...Object.values(own?.vipRanges ?? {})];
   return [...new Set(ranges.flatMap((range) => (range === undefined ? [] : withoutHostBits(range))))];
@@ -25,20 +25,20 @@ function withoutHostBits(text: string): readonly string[] {
   return parsed.ok ? [`${describeRange(parsed.range).split('-')[0]}/${length}`] : [];
 }
 
-/** With which ranges those of a mesh must agree. */
+/** Returns the zone's ranges, with which those of a mesh must be compatible. */
 export function zoneRanges(settings: ZoneSettings): ZoneRanges {
   const ranges = Object.entries(configuredRanges(settings)).map(([owner, range]) => ({ owner, range }));
   return { settings: ranges, force: settings.CAUSEWAY_VIP_RANGE_FORCE };
 }
 
-/** Ends the program, a line a reason, when the ranges cannot stand together. */
+/** Ends the program, with one line for each reason, if the ranges contradict each other. */
 export function checkRanges(settings: ZoneSettings): RangePlan & { readonly ok: true } {
   const { settings: ranges, force } = zoneRanges(settings);
   const plan = planRanges(ranges, { force });
   return plan.ok ? plan : exitWithProblems(plan.errors.map((reason) => `CAUSEWAY_VIP_RANGE: ${reason}`));
 }
 
-/** Says what was changed about the ranges so that they can stand together. */
+/** Logs the changes that made the ranges compatible. */
 export function warnOfRanges(plan: RangePlan & { readonly ok: true }, logger: Logger): void {
   for (const warning of plan.warnings) logger.warn('an address range was adjusted', { warning });
 }

@@ -21,7 +21,7 @@ import {
   type SettingValues,
 } from '@causeway/runtime';
 
-/** Returns why a text is no zone token. */
+/** Returns why a text is not a zone token. */
 export function zoneTokenFault(given: string): string | undefined {
   return zoneTokenFacts(given) ? undefined : 'must be a zone token: a JWT with the claim "Zone"';
 }
@@ -77,7 +77,7 @@ export const zoneSettings = {
   CAUSEWAY_DNS_TCP_IDLE: duration('10s'),
 } as const;
 
-/** A line about each of them, for `--help`. */
+/** One line about each setting, for `--help`. */
 export const zoneHelp: Readonly<Record<string, string>> = {
   ...sharedHelp,
   CAUSEWAY_ZONE_NAME: 'name of the zone; fixed at its first start',
@@ -142,17 +142,17 @@ export const zoneProgram = {
   help: zoneHelp,
 };
 
-/** Names that the global and the quickstart read. */
+/** Settings of other programs: the global and the quickstart. */
 const OTHER_PROGRAMS = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
 
-/** Former names. */
+/** Former names of settings. */
 const RENAMED = {
   CAUSEWAY_VIP_REST: 'CAUSEWAY_VIP_COOLDOWN',
   CAUSEWAY_DNS_TCP_CONNECTIONS_PER_ASKER: 'CAUSEWAY_DNS_TCP_CONNECTIONS_PER_CLIENT',
   CAUSEWAY_DNS_FORWARD_PENDING_PER_ASKER: 'CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT',
 };
 
-/** Reads them; ends the program with one line a problem when they are not in order. */
+/** Reads the settings; ends the program with one line for each problem. */
 export function zoneConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof zoneSettings> {
   const names = { renamed: RENAMED, removed: removedSettings, elsewhere: OTHER_PROGRAMS };
   return loadConfig({ ...zoneProgram, ...names }, start);

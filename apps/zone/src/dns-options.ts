@@ -17,7 +17,7 @@ import type { EnvoyResources } from '@causeway/xds-translation';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
-/** Returns the DNS settings; ends the program, a line a reason, if they are invalid. */
+/** Returns the DNS settings; ends the program, with one line for each reason, if they are invalid. */
 export function dnsSettings(settings: ZoneSettings): DnsSettings {
   const problems = dnsProblems(settings);
   if (problems.length > 0) exitWithProblems(problems);
@@ -43,7 +43,7 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
   };
 }
 
-/** The zone's DNS server over its index; `imports` are the modules that have that. */
+/** Creates the module of the zone's DNS server; `imports` are the modules that provide the index. */
 export function dnsModule(
   options: ModuleImports & {
     readonly core: ControlPlaneCore<ZoneSettings>;

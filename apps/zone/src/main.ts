@@ -7,7 +7,7 @@ import { secretsSource } from './identity/secrets-key';
 import { ZoneModule } from './zone.module';
 import { ZoneToken } from './global/zone-token';
 
-/** Runs a zone's control plane until it is asked to end. */
+/** Runs a zone's control plane until it is stopped. */
 async function bootstrap(): Promise<void> {
   const config = zoneConfig();
   const { values: settings, command } = config;

@@ -31,10 +31,7 @@ const SOURCES = {
   backend: POSTGRES_BACKEND,
 };
 
-/**
- * The query sources of a zone: the shared ones, its DNS, its proxies, the session with its global, and workload
- * identity.
- */
+/** Returns the query sources of a zone: the shared ones, its DNS, its proxies, the session with its global, and workload identity. */
 export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injection<QuerySources> {
   return injectFrom(SOURCES, (sources) => {
     const { shared, leader, proxies, xds, backend } = sources;
@@ -49,7 +46,7 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
         agentLeases: backend.agentLeases,
         instances: {
           instancesOf: (service) => {
-            // An empty list would make Prometheus forget its targets.
+            // Prometheus would drop its targets on an empty list.
             if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
             return xds.resources.model.listInstances(identityKey(service));
           },
@@ -61,7 +58,7 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
   });
 }
 
-/** Issuers of a zone, in addition to those of every control plane. */
+/** Returns the issuers of a zone, in addition to those of every control plane. */
 function zoneIssuers(
   core: ControlPlaneCore<ZoneSettings>,
   { cp, index, meshes }: Pick<QuerySources, 'cp' | 'index' | 'meshes'>,
@@ -90,7 +87,7 @@ function zoneIssuers(
   };
 }
 
-/** Facts that only a zone has of its resources. */
+/** Returns the facts that only a zone has about its resources. */
 function zoneInsights(
   shared: QuerySources['insights'],
   { leader, dns, proxies, dataplaneTokens, zoneTokens }: Provided<typeof SOURCES>,
@@ -116,7 +113,7 @@ function pickMethods(tokens: DataplaneTokens['tokens']): Pick<DataplaneAccess, '
   return { list: () => tokens.list(), revoke: (id) => tokens.revoke(id), rotate: () => tokens.rotate() };
 }
 
-/** A zone by itself issues tokens for its own ingress and egress; no zone connects to it. */
+/** A zone without a global issues tokens for its own ingress and egress; no zone connects to it. */
 function toZoneAccess(tokens: NonNullable<ZoneProxyTokens['tokens']>): ZoneAccess {
   return {
     issue: (order) => tokens.issue(order),

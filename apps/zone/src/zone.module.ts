@@ -34,13 +34,13 @@ import { ZoneLeader, ZoneLeaderModule } from './leader/zone-leader.module';
 
 /** Checked settings of a zone. */
 export interface ZonePlan {
-  /** Undefined for a zone by itself. */
+  /** Undefined for a zone without a global. */
   readonly global: JoinedGlobal | undefined;
   readonly dns: DnsSettings;
   readonly secrets: SecretsSource;
 }
 
-/** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
+/** Composes a zone's control plane of its parts, each after the parts that it depends on. They start in that order and stop in the reverse. */
 @Module({})
 export class ZoneModule {
   static forRoot(core: ControlPlaneCore<ZoneSettings>, { global, dns: config, secrets }: ZonePlan): DynamicModule {

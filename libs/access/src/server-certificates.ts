@@ -35,7 +35,7 @@ export interface SelfIssuedCertificateOptions {
   readonly logger: Logger;
   /** Control plane of the authority; the global by default. */
   readonly cp?: ControlPlane;
-  /** Names and addresses of this machine; called at each check, since addresses change. */
+  /** Returns the names and addresses of this host; called at each check, because addresses change. */
   readonly names: () => readonly string[];
 }
 

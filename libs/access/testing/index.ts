@@ -1,5 +1,5 @@
 /**
- * Test support of this lib: internals that tests and benchmarks of other libs import. Nothing that ships imports it.
+ * Test support of this lib: internals that tests and benchmarks of other libs import. Production code does not import it.
  */
 export { authorityText, createAuthority, createServerCertificate } from '../src/certificate-authority';
 export { operator } from '../src/authorization/caller';

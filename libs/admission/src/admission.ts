@@ -84,10 +84,10 @@ export class Admission {
   }
 
   /**
-   * Creates or replaces many resources as one write, in the order of the documents: all or none of them (`atomic`), or each
-   * by itself as `put` does. What a document breaks is in its result. A Mesh, a VirtualNode and a MetaresourceDefinition count for the
-   * documents behind them; a right that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
-   * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
+   * Creates or replaces many resources in one write, in the order of the documents: all or none of them (`atomic`), or each individually like `put`.
+   * The violations of a document are in its result. A Mesh, a VirtualNode and a MetaresourceDefinition apply to the documents after them; a right
+   * that a RoleBinding of the batch gives does not. If several documents name one resource, all of them are refused. Throws Invalid for a batch that
+   * is too long, and Unavailable if nothing was written, or if for an atomic batch it is unknown whether all was.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
     return tracedRequest(this.parts, 'apply', request, (traced) => this.applyAll(traced));

@@ -16,7 +16,7 @@ import { PerIndex } from './per-index';
  * that race, and two that meet by sync, are both stored: there the older one keeps the name. A change costs the changed resource.
  */
 class AwsNames implements IndexedState {
-  /** By kind, then by mesh and name, the keys of the resources with that name. A kind is indexed at its first query. */
+  /** The keys of the resources that have a name, by kind, then by mesh and name. A kind is indexed at its first query. */
   private readonly holders = new Map<Kind, Map<string, Map<string, Identity>>>();
 
   constructor(private readonly index: IndexReader) {}

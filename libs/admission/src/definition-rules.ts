@@ -41,8 +41,9 @@ export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void
 }
 
 /**
- * A definition as it is to be stored: where another one of another group has one of its names, it declares a second kind, which is called by
- * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid if it would rename a kind that it declares.
+ * Returns a definition in the form to be stored: if a definition of another group already has one of its names, this one declares a second kind,
+ * which is used by its name and group (`spec.qualified`). The choice at its creation is final. Throws Invalid if it would rename a kind that it
+ * declares.
  */
 export function withQualified(draft: ValidatedDraft, stored: Resource | undefined, registry: Registry): ValidatedDraft {
   const { id, spec } = draft;

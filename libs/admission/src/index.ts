@@ -1,4 +1,4 @@
-/** The only way in for writes of users (libs/admission/README.md). */
+/** The only entry for writes of users (libs/admission/README.md). */
 export { Admission } from './admission';
 export { applyDefaults } from './apply-defaults';
 export { applyShipped } from './apply-shipped';

@@ -16,10 +16,9 @@ import type { ValidatedDraft } from './validate-draft';
 export type LeaseLookup = Pick<AgentLeaseStore, 'find'>;
 
 /**
- * The rule that the spec of a leased Dataplane belongs to the agent that holds the lease (docs/reference/leases.md, Who owns a
- * Dataplane). Whether a Dataplane is leased is read from the stored row that a write is decided from, by the label that the agent's own
- * write sets: a lease that begins afterwards changes that row, and the write is refused by its revision. The rows of the leases say only
- * who the holder is.
+ * Enforces that only the agent that holds the lease changes the spec of a leased Dataplane (docs/reference/leases.md, Who owns a Dataplane). Whether
+ * a Dataplane is leased is read from the stored row that a write is decided from, by the label that the agent's own write sets: a lease that begins
+ * afterwards changes that row, and the write is refused by its revision. The rows of the leases are only used to name the holder.
  */
 export class LeasedDataplanes {
   private readonly holders = new Map<string, AgentLease>();

@@ -54,7 +54,7 @@ export interface WriteOutcome {
   /** Absent on a dry run that would write. */
   readonly etag?: string;
   readonly warnings: readonly string[];
-  /** As stored by this write, or as a dry run would store them. */
+  /** In the form that this write stored, or that a dry run would store. */
   readonly labels: Labels;
   readonly spec: JsonObject;
 }

@@ -38,10 +38,9 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
 }
 
 /**
- * The resource that a query means: by plain name among those made here (or in the zone of the query), else by its name
- * on the KDS wire. Throws NotFound, whose message lists the zones that have the plain name: the result never depends on
- * how many other zones have one. With `rights` it throws AccessDenied unless the caller may get what the name means,
- * whether it exists or not, and lists only what the caller may get.
+ * Returns the resource that a query names: by plain name among those made here (or in the zone of the query), else by its name on the KDS wire.
+ * Throws NotFound, whose message lists the zones that have the plain name: the result never depends on how many other zones have one. With `rights`
+ * it throws AccessDenied unless the caller may get the named resource, whether it exists or not, and lists only resources that the caller may get.
  */
 export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery, rights?: CallerRights): Resource {
   const named = identityNamed(query, cp);

@@ -75,7 +75,7 @@ export class SingleWrite {
     this.secrets = new RequestSecrets(parts);
   }
 
-  /** Reads what refusals of `plan` over these resources need for their messages. */
+  /** Reads data for the messages of refusals of `plan` over these resources. */
   prepare(stored: Iterable<Resource | undefined>): Promise<void> {
     return this.leased.read(stored);
   }

@@ -51,11 +51,11 @@ export interface PlaneRules {
 export interface Plane {
   readonly type: 'envoy' | 'builtin' | 'direct' | 'grpc';
   readonly state: PlaneState;
-  /** Of a dataplane with separate processes. */
+  /** Set for a dataplane with separate processes. */
   readonly processes?: PlaneProcessesState | undefined;
   /** Configured features that it does not implement, with a short delay; absent: none. */
   readonly unsupported?: readonly UnsupportedFeature[];
-  /** Of a dataplane that works by kernel rules. */
+  /** Set for a dataplane that works by kernel rules. */
   readonly rules?: PlaneRules | undefined;
   /** Resolves when started; `state` shows when it serves. Rejects if it can never run here. */
   start(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks elsewhere import. Production code does not import it. */
 export { readConfig } from '../src/config/read-config';
 export { LeaseHolder, type LeasedDataplane, type LeaseState } from '../src/lease/lease-holder';
 export type { Plane } from '../src/plane';

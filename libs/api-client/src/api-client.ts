@@ -21,38 +21,38 @@ export interface ResourceId {
   readonly name: string;
 }
 
-/** Reference to one resource; defaults may be left out, as on REST. */
+/** A reference to one resource; defaults may be omitted, as in REST. */
 export interface ResourceRef {
   readonly kind: string;
-  /** For kinds of a mesh; absent or empty = the one that the control plane expects (CAUSEWAY_MESH_NAME). */
+  /** For kinds with a mesh; absent or empty: the mesh that the control plane expects (CAUSEWAY_MESH_NAME). */
   readonly mesh?: string;
   readonly namespace?: string;
-  /** Zone of origin, empty for the global; absent = made on the control plane that is asked. */
+  /** Zone of origin, empty for the global; absent: the control plane that is called. */
   readonly zone?: string;
   readonly name: string;
 }
 
-/** Which resources of a kind a list or watch returns; all conditions hold. */
+/** Filters of a list or watch; all of them must match. */
 export interface ResourceSelection {
   readonly kind: string;
-  /** Absent = all meshes; empty = the one that the control plane expects. */
+  /** Absent: all meshes; empty: the mesh that the control plane expects. */
   readonly mesh?: string;
   readonly namespace?: string;
   readonly zone?: string;
-  /** Text that the name contains. */
+  /** A substring of the name. */
   readonly nameContains?: string;
   /** In Kubernetes' syntax. */
   readonly labelSelector?: string;
 }
 
-/** A resource as it was read. */
+/** A resource as read. */
 export interface StoredResource {
   readonly document: JsonObject;
   readonly etag: string;
   readonly revision: number;
 }
 
-/** A whole list; a watch with `resumeToken` continues behind it without a gap. */
+/** A whole list; a watch with `resumeToken` continues from it without a gap. */
 export interface ResourceList {
   readonly documents: readonly JsonObject[];
   readonly revision: number;
@@ -63,9 +63,9 @@ export interface ResourceList {
 export type WatchEvent =
   | { readonly type: 'put'; readonly document: JsonObject }
   | { readonly type: 'deleted'; readonly id: ResourceId }
-  /** Everything up to here has been sent. */
+  /** All changes up to here have been sent. */
   | { readonly type: 'bookmark'; readonly resumeToken: string; readonly revision: number }
-  /** Discard the state: the whole list follows again. */
+  /** Discard the state: the whole list follows. */
   | { readonly type: 'restart' };
 
 /** Result of one document of an apply. */
@@ -74,9 +74,9 @@ export interface ApplyResult {
   readonly id?: ResourceId | undefined;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'refused' | 'skipped';
   readonly warnings: readonly string[];
-  /** Why it was refused. */
+  /** The reason of a refusal. */
   readonly error?: ApiError;
-  /** Position of another document of the same resource, where that is why. */
+  /** The position of another document of the same resource, if that is the reason. */
   readonly sameAs?: number;
   /** On a dry run: the document before (absent: it would be created) and after. */
   readonly diff?: { readonly before?: JsonObject; readonly after: JsonObject };
@@ -85,19 +85,19 @@ export interface ApplyResult {
 /** Results of all documents, in their order. */
 export interface ApplySummary {
   readonly results: readonly ApplyResult[];
-  /** A reader that has seen this revision has seen the writes. */
+  /** A reader at this revision has seen the writes. */
   readonly revision: number;
 }
 
 /** Options of an apply. */
 export interface ApplyOptions {
-  /** All or nothing. */
+  /** Whether either all documents are written or none. */
   readonly atomic?: boolean;
   readonly dryRun?: boolean;
   /** The mesh of documents that name none. */
   readonly mesh?: string;
   readonly signal?: AbortSignal;
-  /** Hears of each result as it arrives, also of those before an answer that breaks off. */
+  /** Called with each result as it arrives, also if the answer later breaks off. */
   readonly result?: (result: ApplyResult) => void;
   readonly progress?: (progress: {
     readonly checked: number;
@@ -109,56 +109,56 @@ export interface ApplyOptions {
 /** Options of a read. */
 export interface ReadOptions {
   readonly minRevision?: number;
-  /** Of a list: documents that are read at most. */
+  /** For a list: the maximum number of documents to read. */
   readonly most?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A hostname, and where it is asked for. */
+/** A hostname, and the mesh and zone of the question. */
 export interface HostnameQuestion {
   readonly hostname: string;
-  /** Absent or empty = the one that the control plane expects. */
+  /** Absent or empty: the mesh that the control plane expects. */
   readonly mesh?: string;
-  /** The zone whose view is asked for; required on the global. */
+  /** The zone whose point of view applies; required on the global. */
   readonly zone?: string | undefined;
 }
 
-/** A request whose fate is asked for. */
+/** A question about the handling of a request. */
 export interface RequestExplanationQuestion {
-  /** Absent or empty = the one that the control plane expects. */
+  /** Absent or empty: the mesh that the control plane expects. */
   readonly mesh?: string;
-  /** The zone whose view is asked for; required on the global. */
+  /** The zone whose point of view applies; required on the global. */
   readonly zone?: string | undefined;
   readonly question: OpenWords<RequestQuestion>;
 }
 
-/** A service whose merged routes are asked for. */
+/** A question about the merged routes of a service. */
 export type RoutesOfServiceQuestion = Omit<QueryOf<typeof listRoutesOfService>, 'minRevision'> & {
   readonly mesh?: string;
 };
 
-/** A control plane, over REST or gRPC: the same answers and the same errors. Every method rejects with ApiError. */
+/** A client of a control plane, over REST or gRPC: the same answers and the same errors. Every method rejects with ApiError. */
 export interface ApiClient {
-  /** The address that it was made for. */
+  /** The address of the server. */
   readonly server: URL;
-  /** Calls that only REST answers; over gRPC each of them rejects with the code `rest-only`. */
+  /** Operations that only REST has; over gRPC each of them rejects with the code `rest-only`. */
   readonly rest: RestCalls;
   get(resource: ResourceRef, options?: ReadOptions): Promise<StoredResource>;
   list(selection: ResourceSelection, options?: ReadOptions): Promise<ResourceList>;
   /**
-   * Resumes after a cut without a gap, until `signal` aborts; an event may come twice then. Rejects where not even the first
-   * stream could be opened.
+   * Watches until `signal` aborts. Resumes after a broken stream without a gap; an event may then be repeated. Rejects if the first stream could not
+   * be opened.
    */
   watch(selection: ResourceSelection, options: WatchOptions): AsyncIterable<WatchEvent>;
   /** Applies documents of JSON values. Resolves even if some were refused; their results say so. */
   apply(documents: readonly unknown[], options?: ApplyOptions): Promise<ApplySummary>;
-  /** Writes one resource, whose document must name it. Rejects if it is refused, and if `etag` is not that of the stored state. */
+  /** Writes one resource, whose document must name it. Rejects if it is refused, or if `etag` does not match the stored state. */
   replace(
     resource: ResourceRef,
     document: JsonObject,
     options?: { readonly etag?: string; readonly dryRun?: boolean },
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>>;
-  /** Resolves with warnings. `etag` must name the stored state where it is given. */
+  /** Deletes a resource; resolves with warnings. `etag`, if given, must match the stored state. */
   delete(resource: ResourceRef, options?: DeleteOptions): Promise<readonly string[]>;
   resolve(question: HostnameQuestion): Promise<ResolvedHostname>;
   explain(question: HostnameQuestion): Promise<HostnameExplanation>;
@@ -171,14 +171,14 @@ export interface ApiClient {
 export interface DeleteOptions {
   readonly etag?: string;
   readonly dryRun?: boolean;
-  /** Of a Mesh: it takes no new members from now on, also where it has members and the deletion is refused. */
+  /** For a Mesh: it takes no new members from now on, even if it has members and the deletion is refused. */
   readonly terminate?: boolean;
 }
 
 /** Options of a watch. */
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Absent: the whole list comes first. */
+  /** Absent: starts with the whole list. */
   readonly resumeToken?: string;
 }
 
@@ -188,9 +188,9 @@ export interface Connection {
   readonly server: URL;
   /** A bearer token. */
   readonly token?: string;
-  /** Certificates (PEM) that the server is verified by, in place of those that Node trusts. */
+  /** Certificates (PEM) that verify the server, instead of those that Node trusts. */
   readonly ca?: string;
-  /** Accepts any certificate. */
+  /** Whether to accept any certificate. */
   readonly insecure?: boolean;
   /** Ends every call that has no signal of its own. */
   readonly signal?: AbortSignal;

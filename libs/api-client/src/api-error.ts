@@ -16,19 +16,19 @@ export type ApiErrorCode =
 
 /** One broken rule: the field, and what is wrong with which value. */
 export interface ApiViolation {
-  /** As users write it: `spec.ports[0].port`. */
+  /** In the users' syntax: `spec.ports[0].port`. */
   readonly field: string;
   readonly reason: string;
-  /** The code of the rule, as in docs/reference/api.md, Errors; empty where an older server names none. */
+  /** The code of the rule, see docs/reference/api.md, Errors; empty if an older server sends none. */
   readonly rule: string;
 }
 
-/** A refusal of the server, each of its texts in one printable line, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
+/** A refusal of the server, each of its texts in one printable line; or a connection failure (`ConnectionError`, with the code `unavailable`). */
 export class ApiError extends Error {
   /** Class of the refusal, for people, such as `Not found`; may be empty. */
   readonly title: string;
   readonly violations: readonly ApiViolation[];
-  /** Until the server takes the request again, ms; absent where it does not say. REST rounds up to whole seconds. */
+  /** The time after which the server accepts the request again, ms; absent if unknown. REST rounds up to whole seconds. */
   readonly retryAfter?: number;
 
   constructor(
@@ -49,11 +49,11 @@ export class ApiError extends Error {
   }
 }
 
-/** Why there is no connection. */
+/** The reason of a connection failure. */
 export type ConnectionProblem =
   'unreachable' | 'not-allowed' | 'not-http' | 'no-tls' | 'unknown-authority' | 'other-name' | 'not-valid-now';
 
-/** A server that was not reached. */
+/** A connection failure. */
 export class ConnectionError extends ApiError {
   constructor(
     readonly server: URL,

@@ -1,8 +1,8 @@
 import { isJsonObject, type Schema } from '@causeway/resources';
 
 /**
- * Returns what a client cannot read of an answer, as in `items[0].name is missing`; undefined where it can read all. A server of
- * another version may add fields and words, so only the JSON types of what the schema names count, and what it requires.
+ * Returns why a client cannot read an answer, such as `items[0].name is missing`; undefined if it can. A server of another version may add fields and
+ * words, so only required fields and the JSON types of fields in the schema are checked.
  */
 export function findMisfit(
   schema: Schema & { readonly oneOf?: readonly Schema[] },

@@ -2,7 +2,7 @@ import type { ApiClient, Connection } from './api-client';
 import { ApiError } from './api-error';
 import type { CertificateOrder, SignedWorkload } from './workload-certificates';
 
-/** A client for the scheme of the address; only the transport that it needs is loaded. Rejects with ApiError for another scheme. */
+/** Returns a client for the scheme of the address; loads only the transport that it needs. Rejects with ApiError for another scheme. */
 export async function connectApi(connection: Connection): Promise<ApiClient> {
   switch (connection.server.protocol) {
     case 'grpc:':
@@ -21,7 +21,7 @@ export async function connectApi(connection: Connection): Promise<ApiClient> {
   }
 }
 
-/** Asks once (`WorkloadCertificateService/Sign`, docs/reference/xds.md). Rejects with ApiError. */
+/** Sends one request (`WorkloadCertificateService/Sign`, docs/reference/xds.md). Rejects with ApiError. */
 export async function signWorkloadCertificate(order: CertificateOrder): Promise<SignedWorkload> {
   const { sign } = await import('./grpc/workload-certificates.js');
   return sign(order);

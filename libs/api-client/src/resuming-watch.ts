@@ -5,13 +5,12 @@ import { ApiError } from './api-error';
 /** One stream of a watch: from a token, or with the whole list first. */
 export type OpenWatch = (resumeToken: string | undefined, signal: AbortSignal) => AsyncIterable<WatchEvent>;
 
-/** Errors that another try may not have. */
+/** Codes of errors for which a retry may succeed. */
 const RETRIED: readonly string[] = ['unavailable', 'exhausted', 'internal'];
 
 /**
- * Opens streams one after the other, each from the last bookmark. If the server no longer has the changes since then,
- * or no bookmark was sent yet, `restart` comes first. Ends when `signal` aborts; throws an error that a retry would
- * have too, and any error before a stream has sent something.
+ * Opens streams one after the other, each from the last bookmark. If the server no longer has the changes since then, or no bookmark was sent yet,
+ * `restart` comes first. Ends when `signal` aborts; throws an error for which a retry is useless, and any error before a stream has sent something.
  */
 export async function* resumingWatch(
   open: OpenWatch,

@@ -1,8 +1,8 @@
-/** A certificate that a program asks a zone's control plane for. */
+/** The request of a program for a certificate from a zone's control plane. */
 export interface CertificateOrder {
   /** The xDS port of the control plane, `host:port`. */
   readonly address: string;
-  /** PEM; absent: plain text. */
+  /** PEM; absent: plaintext. */
   readonly ca?: string;
   /** The dataplane token. */
   readonly token: string;

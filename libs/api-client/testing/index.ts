@@ -1,2 +1,2 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks of other libs import. Production code does not import it. */
 export type { ApplyOptions, DeleteOptions } from '../src/api-client';

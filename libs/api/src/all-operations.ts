@@ -51,7 +51,7 @@ import { dataplaneTokens, showZoneAuthority, userTokens, zoneTokens } from './op
 import { rotateWorkloadAuthority, showWorkloadAuthority } from './operations/workload-authority';
 import { confirmWorkload, listWorkloads, revokeWorkload } from './operations/workloads';
 
-/** All operations, in the order of the OpenAPI document; the server refuses to start where one has no endpoint. */
+/** All operations, in the order of the OpenAPI document; the server refuses to start if one has no endpoint. */
 export const OPERATIONS: readonly AnyOperation[] = [
   describeServer,
   listKinds,

@@ -1,4 +1,4 @@
-/** Definitions of the operations of the REST interface (libs/api/README.md). */
+/** Definitions of the REST operations (libs/api/README.md). */
 export {
   querySchema,
   requestPath,

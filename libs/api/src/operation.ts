@@ -3,25 +3,25 @@ import type { verbs } from '@causeway/kinds';
 import type { Kind, Registry } from '@causeway/resources';
 import type { Frozen } from './schema';
 
-/** Right that an operation needs of its caller. It is decided before query and body are read. */
+/** The right that an operation requires of its caller. It is decided before query and body are read. */
 export type OperationAccess =
-  /** Nothing. */
+  /** No right. */
   | 'public'
-  /** Some right, whichever: the handler checks what it finds, or admission what is written. */
+  /** Any right: the handler filters its results, or admission checks the write. */
   | 'any-right'
   /** The right to list or watch the kind in the path, in the mesh of the path and the namespace of the query. */
   | 'list'
-  /** For administrators alone. */
+  /** The role of an administrator. */
   | 'admin'
   /** The right to all of these kinds or activities, in the mesh of the path if it has one. */
   | { readonly verb: (typeof verbs)[number]; readonly kinds: readonly string[] };
 
-/** Entry of the audit log for an operation that changes something and is no write of a resource. */
+/** The audit entry of an operation that changes something and is not a write of a resource. */
 export interface Activity {
   /** The kind of resource, or of activity. */
   readonly kind: string;
   readonly activity: string;
-  /** The name of what it is done to, where the path does not have it. */
+  /** The name of its object, if the path does not contain it. */
   readonly name?: string;
 }
 
@@ -29,23 +29,23 @@ export interface Activity {
 export interface OperationBody<B extends TSchema> {
   readonly schema: B;
   readonly example?: unknown;
-  /** No body counts as an empty object. */
+  /** Whether a missing body counts as an empty object. */
   readonly optional?: boolean;
-  /** Media types that the document names, where these are not JSON and YAML. */
+  /** Media types in the document, if they are not JSON and YAML. */
   readonly types?: readonly string[];
 }
 
-/** Successful answer, 200 unless `status` says otherwise. */
+/** The successful answer; status 200 unless `status` sets another. */
 export interface OperationAnswer<A extends TSchema> {
   readonly description: string;
   readonly schema: A;
-  /** The media type where it is not JSON. */
+  /** The media type, if it is not JSON. */
   readonly type?: string;
   /** Other forms of the same answer, by media type. */
   readonly also?: Readonly<Record<string, TSchema>>;
   /** Headers of the answer. */
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
-  /** Other successful statuses, with what they mean. */
+  /** Other successful statuses, with their descriptions. */
   readonly statuses?: Readonly<Record<number, string>>;
 }
 
@@ -63,23 +63,23 @@ export type PathNames<P extends string> = P extends `${string}{${infer N}}${infe
 /** Fields that all operations have. */
 interface OperationParts<P extends string, Q extends TProperties, B extends TSchema, A extends TSchema> {
   readonly method: Method;
-  /** In the spelling of OpenAPI: `/meshes/{mesh}/_routes`. */
+  /** In OpenAPI's syntax: `/meshes/{mesh}/_routes`. */
   readonly path: P;
-  /** Other paths of the same operation, which the document does not show: those of Kuma. */
+  /** Other paths of the same operation that the document does not show: Kuma's. */
   readonly aliases?: readonly string[];
   readonly description?: string;
   readonly access: OperationAccess;
   /** Parameters of the query; others are refused. */
   readonly query?: Q;
-  /** Names of headers that the operation reads, with their meaning. */
+  /** Headers that the operation reads, with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: OperationBody<B>;
   readonly answer: OperationAnswer<A>;
-  /** Statuses of failure, beside those that every operation has. */
+  /** Failure statuses, besides those that every operation has. */
   readonly problems: readonly number[];
-  /** The method of our gRPC API that does the same. */
+  /** The gRPC method with the same effect. */
   readonly grpc?: string;
-  /** Of a POST: its entry in the audit log; absent where the path says it; or that it only reads, or records what it writes itself. */
+  /** For a POST: its audit entry; absent if the path determines it; `reads` if it only reads, `itself` if it writes its own entry. */
   readonly audit?: Activity | 'reads' | 'itself';
 }
 
@@ -96,8 +96,8 @@ export interface Operation<
 }
 
 /**
- * Definition of an operation that every kind of some has, at a path with `{plural}`, whose texts and parameters depend on the kind.
- * Of kinds without a mesh the path lacks `/meshes/{mesh}`.
+ * An operation of several kinds, at a path with `{plural}`, whose texts and parameters depend on the kind. For kinds without a mesh the path lacks
+ * `/meshes/{mesh}`.
  */
 export interface KindOperation<
   P extends string = string,
@@ -105,13 +105,13 @@ export interface KindOperation<
   B extends TSchema = TSchema,
   A extends TSchema = TSchema,
 > extends Omit<OperationParts<P, never, B, A>, 'query' | 'body'> {
-  /** The kinds that have it. */
+  /** Selects the kinds that have it. */
   readonly kinds: (kind: Kind, registry: Registry) => boolean;
   readonly of: (called: CalledKind) => KindOperationTexts<B>;
   readonly query: (kind: Kind) => Q;
 }
 
-/** A kind under its own name, or under an alias. */
+/** A kind under its own name or under an alias. */
 export interface CalledKind {
   readonly kind: Kind;
   readonly name: string;
@@ -124,14 +124,14 @@ interface KindOperationTexts<B extends TSchema> {
   readonly summary: string;
   readonly description?: string;
   readonly body?: OperationBody<B>;
-  /** The answer with the schema of the kind, where that of the operation is one for all. */
+  /** The answer with the schema of the kind, if the operation has no common one. */
   readonly answer?: OperationAnswer<TSchema>;
 }
 
-/** An operation of no body, or of no query. */
+/** No parameters. */
 type None = Record<never, never>;
 
-/** Returns the definition with its types as they are written. */
+/** Returns the definition with its literal types. */
 export function operation<
   const P extends string,
   Q extends TProperties = None,
@@ -141,7 +141,7 @@ export function operation<
   return definition;
 }
 
-/** Returns the definition of an operation of kinds with its types as they are written. */
+/** Returns the definition of an operation of kinds with its literal types. */
 export function kindOperation<
   const P extends string,
   Q extends TProperties,
@@ -154,14 +154,14 @@ export function kindOperation<
 /** Any definition. */
 export type AnyOperation = Operation | KindOperation;
 
-/** Parameters in the path of an operation; of an operation of kinds the mesh is absent for kinds without one. */
+/** The path parameters of an operation; for an operation of kinds the mesh is optional. */
 export type PathOf<O> = O extends { readonly kinds: unknown; readonly path: infer P extends string }
   ? { readonly [N in Exclude<PathNames<P>, 'mesh'>]: string } & { readonly mesh?: string | undefined }
   : O extends { readonly path: infer P extends string }
     ? { readonly [N in PathNames<P>]: string }
     : never;
 
-/** Decoded values of the query of an operation; of an operation of kinds those of any kind. */
+/** The decoded query of an operation; for an operation of kinds the union over kinds. */
 export type QueryOf<O> = O extends { readonly query: (kind: Kind) => infer Q extends TProperties }
   ? Frozen<Static<TObject<Required<Q>>>>
   : O extends { readonly query?: infer Q extends TProperties }
@@ -175,13 +175,13 @@ export type BodyOf<O> = O extends { readonly of: (called: CalledKind) => { reado
     ? ValueOrNone<B>
     : undefined;
 
-/** Type of the values of a schema; of none undefined. */
+/** The type of a schema's values; undefined for no schema. */
 type ValueOrNone<B extends TSchema> = [B] extends [never] ? undefined : Frozen<Static<B>>;
 
 /** Answer of an operation. */
 export type AnswerOf<O> = O extends { readonly answer: OperationAnswer<infer A> } ? Frozen<Static<A>> : never;
 
-/** Returns the schema of the query of an operation. */
+/** Returns the schema of an operation's query. */
 export function querySchema({ query }: Pick<Operation, 'query'>): TObject {
   return Type.Object(query ?? {}, { additionalProperties: false });
 }
@@ -195,12 +195,12 @@ export function requestPath(
   return inScope.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
 }
 
-/** Returns the path for kinds that are of no mesh. */
+/** Returns the path for kinds without a mesh. */
 export function withoutMesh(path: string): string {
   return path.replace('/meshes/{mesh}', '');
 }
 
-/** Returns the path of a definition as routers spell it: `/meshes/:mesh/hostnames`. */
+/** Returns the path of a definition in the syntax of routers: `/meshes/:mesh/hostnames`. */
 export function routePath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -1,27 +1,27 @@
 import { Type } from 'typebox';
 import type { Kind } from '@causeway/resources';
 
-/** Items of a page: how many when the request does not say, and at most (docs/reference/kuma-rest.md §1.3). */
+/** Number of items in a page: the default and the maximum (docs/reference/kuma-rest.md §1.3). */
 export const PAGE_SIZE = { default: 100, maximum: 1_000 } as const;
 
 const { MAX_SAFE_INTEGER } = Number;
 
-/** An optional text parameter of at most `maxLength` characters. */
+/** Returns the schema of an optional text parameter of at most `maxLength` characters. */
 export function TextParameter(description: string, maxLength = 253) {
   return Type.Optional(Type.String({ description, maxLength }));
 }
 
-/** An optional flag, false where it is absent. */
+/** Returns the schema of an optional flag, false by default. */
 export function FlagParameter(description: string) {
   return Type.Optional(Type.Boolean({ description, default: false }));
 }
 
-/** An optional text parameter where the empty text is as good as none. */
+/** Returns the schema of an optional text parameter for which the empty text counts as absent. */
 export function NamedParameter(description: string, maxLength = 253) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }));
 }
 
-/** An optional parameter that is one of some words. */
+/** Returns the schema of an optional parameter with a fixed set of words. */
 export function WordParameter<const W extends string[]>(words: [...W], description: string, more: object = {}) {
   return Type.Optional(Type.Enum(words, { type: 'string', description, ...more }));
 }
@@ -37,11 +37,11 @@ const Cursor = Type.Optional(
   }),
 );
 
-/** Parameters of a page of a list that has no cursor. */
+/** Page parameters of a list without a cursor. */
 export const OffsetPage = { size: Size, offset: Offset };
-/** Parameters of a page of a list that has no offset. */
+/** Page parameters of a list without an offset. */
 export const CursorPage = { size: Size, cursor: Cursor };
-/** Parameters of a page. */
+/** Page parameters of a list with both. */
 const EitherPage = { size: Size, offset: Offset, cursor: Cursor };
 
 /** The parameter of every read. */
@@ -60,18 +60,18 @@ export const Format = {
   format: WordParameter(['universal', 'k8s', 'kubernetes'], 'The form of the document.', { default: 'universal' }),
 };
 
-/** The parameter that says whose view of a hostname or a route is asked for. */
+/** The parameter that selects the zone from whose point of view a hostname or route is evaluated. */
 export const ZoneOfView = { zone: TextParameter('The zone whose view is asked for; required on the global.') };
 
-/** Of every write. */
+/** The parameter of every write. */
 export const DryRun = { dryRun: FlagParameter('Check everything and write nothing.') };
 
 type OptionalText = ReturnType<typeof TextParameter>;
 
-/** Parameters of a kind's address; each is there for some kinds. */
+/** Parameters that identify a resource; each exists for some kinds. */
 type AddressParameters = { readonly namespace?: OptionalText; readonly zone?: OptionalText };
 
-/** Parameters that say which resource a name means when several zones or namespaces have it (docs/design.md §1). */
+/** Returns the parameters that identify a resource if several zones or namespaces have its name (docs/design.md §1). */
 export function addressParameters(kind: Kind): AddressParameters {
   const namespace = TextParameter('The namespace of the resource; "default" when left out.', 63);
   const zone = TextParameter(
@@ -80,7 +80,7 @@ export function addressParameters(kind: Kind): AddressParameters {
   return { ...(kind.namespaced ? { namespace } : {}), ...(kind.sync.zoneInIdentity ? { zone } : {}) };
 }
 
-/** Parameters that narrow a list or a watch of `kind`. */
+/** Returns the parameters that filter a list or a watch of `kind`. */
 function selectionParameters(kind: Kind) {
   const namespace = TextParameter('Only resources of this namespace.');
   const ofKind: Pick<AddressParameters, 'namespace'> = kind.namespaced ? { namespace } : {};
@@ -115,22 +115,22 @@ const Watch = {
   ),
 };
 
-/** Parameters of a list of `kind`. */
+/** Returns the parameters of a list of `kind`. */
 export function listParameters(kind: Kind) {
   return { ...selectionParameters(kind), ...EitherPage, ...Format, ...Freshness, ...Watch };
 }
 
-/** Parameters of a list of overviews of `kind`. */
+/** Returns the parameters of a list of overviews of `kind`. */
 export function overviewParameters(kind: Kind) {
   return { ...selectionParameters(kind), ...EitherPage, ...Freshness };
 }
 
-/** Parameters of a GET of one resource of `kind`. */
+/** Returns the parameters of a GET of one resource of `kind`. */
 export function getParameters(kind: Kind) {
   return { ...addressParameters(kind), ...Format, ...Freshness };
 }
 
-/** Parameters of PUT and PATCH. */
+/** Returns the parameters of PUT and PATCH. */
 export function writeParameters(kind: Kind) {
   const seenFrom = TextParameter(
     'With dryRun: the zone in which to look at what the write would lead to; needed on the global.',
@@ -138,7 +138,7 @@ export function writeParameters(kind: Kind) {
   return { ...addressParameters(kind), ...DryRun, seenFrom };
 }
 
-/** Parameters of a DELETE. */
+/** Returns the parameters of a DELETE. */
 export function deleteParameters(kind: Kind) {
   const terminate = FlagParameter(
     'The Mesh takes no new members from now on, also where it has members and stays: it gets the label causeway.io/terminating.',

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 
-/** A type whose fields and lists cannot be changed; maps and documents are read-only as they are written. */
+/** Makes fields and lists read-only, deeply; maps and documents keep their declared types. */
 export type Frozen<T> = T extends readonly (infer I)[]
   ? readonly Frozen<I>[]
   : T extends object
@@ -11,13 +11,13 @@ export type Frozen<T> = T extends readonly (infer I)[]
         }
     : T;
 
-/** True for a field that may be left out; a program may as well write it as undefined, which JSON leaves out. */
+/** True for an optional field; a program may also set it to undefined, which JSON omits. */
 type Absent<T, K extends keyof T> = Record<never, never> extends Pick<T, K> ? true : false;
 
-/** Type of the values that a schema allows. */
+/** The type of the values of a schema. */
 export type Value<S extends TSchema> = Frozen<Static<S>>;
 
-/** Of objects that refuse unknown fields: requests, and answers that do not grow. */
+/** Options of objects that refuse unknown fields: requests, and answers that are never extended. */
 export const strict = { additionalProperties: false } as const;
 
 export const Text = Type.String();
@@ -32,13 +32,13 @@ export const TextMap = Type.Unsafe<Readonly<Record<string, string>>>({
   additionalProperties: { type: 'string' },
 });
 
-/** Options of a schema that stands in the document under a name of its own, and is referred to elsewhere. */
+/** Returns the options of a schema that has a name of its own in the document and is referenced elsewhere. */
 export function component<O extends object>(name: string, options?: O): O & { readonly componentName: string } {
   const rest: O | undefined = options;
   return Object.assign({ componentName: name }, rest);
 }
 
-/** The mesh of a resource, as a document or a question names it. */
+/** The mesh of a resource, in a document or a question. */
 export const NamedMesh = Type.String({
   description: 'Absent: the mesh that the control plane expects; GET /_resources says its name.',
 });
@@ -46,7 +46,7 @@ export const NamedMesh = Type.String({
 /** The address of the next page, or null on the last one. */
 const Next = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
-/** The answer `{total, items, next}` over items of a schema, with more fields; `options` name it as a component. */
+/** Returns the schema of an answer `{total, items, next}` over items of a schema, with further fields; `options` name it as a component. */
 export function Page<I extends TSchema, M extends TProperties = Record<never, never>>(
   items: I,
   more?: M,

@@ -46,7 +46,7 @@ export interface VirtualNodeSpec {
   readonly awsName?: string;
   /** Selects Dataplanes of its own namespace; both absent select none, `{}` all (T003-30, T003-31). */
   readonly podSelector?: LabelSelector;
-  /** The same under this product's name. */
+  /** The same selector under this product's name. */
   readonly dataplaneSelector?: LabelSelector;
   readonly listeners?: readonly NodeListener[];
   readonly backends?: readonly { readonly virtualService: NodeClient & { readonly virtualServiceRef: VirtualRef } }[];

@@ -37,8 +37,8 @@ export function suffixProblem(suffix: string): string | undefined {
 }
 
 /**
- * Whether a VirtualService of `namespace` may have this hostname under the mesh's suffixes: the name is a suffix, or ends with a
- * dot and one. A suffix of one label stands for the namespace of that name, and covers names of its services only.
+ * Reports whether a VirtualService of `namespace` may have this hostname under the mesh's suffixes: the name is a suffix, or ends with a dot and a
+ * suffix. A suffix of one label is the suffix of the namespace with that name, and covers names of its services only.
  */
 export function isCovered(suffixes: ReadonlySet<string>, awsName: string, namespace: string): boolean {
   if (suffixes.has(awsName)) return true;

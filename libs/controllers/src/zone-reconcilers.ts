@@ -17,25 +17,25 @@ import { VipReconciler, type VipConfig } from './vip/vip-reconciler';
 /** Settings of the control loops of a zone. */
 export interface ZoneReconcilersConfig {
   readonly cp: ControlPlane;
-  /** Address range by kind of service: `{MeshService: '241.0.0.0/8', …}`; a kind that is left out gets no addresses. */
+  /** Address range by kind of service: `{MeshService: '241.0.0.0/8', …}`; an omitted kind gets no addresses. */
   readonly ranges: Readonly<Record<string, string>>;
-  /** Takes ranges that are neither private nor reserved. */
+  /** Whether to accept ranges that are neither private nor reserved. */
   readonly forceRanges?: boolean;
-  /** How long a freed address stays unused before another service may get it, ms; 60 s unless given. */
+  /** The time for which a freed address is given to no other service, ms; default 60 s. */
   readonly cooldown?: number;
-  /** How long a generated service without Dataplanes is kept, ms; 1 h unless given. */
+  /** The time for which a generated service without Dataplanes is kept, ms; default 1 h. */
   readonly grace?: number;
-  /** Called for a Dataplane (index key) that names a service which cannot be called so. */
+  /** Called for a Dataplane (index key) that names a service with an invalid name. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
-  /** State of each mesh here; without it every mesh that has a Mesh is served, with the zone's settings. */
+  /** The state of each mesh here; without it every mesh that has a Mesh is served, with the zone's settings. */
   readonly meshes?: Meshes;
   /** See VipConfig. */
   readonly leastCooldown?: number;
-  /** The proxies of the zone, where it serves any. */
+  /** The proxies of the zone, if it serves any. */
   readonly proxies?: ProxyDirectory;
-  /** How long a registered Dataplane stays while no replica has a stream of its proxy, ms; 15 min unless given. */
+  /** The time for which a registered Dataplane is kept while no replica has a stream of its proxy, ms; default 15 min. */
   readonly abandonedAfter?: number;
-  /** Many registered Dataplanes are without a proxy: none is removed. */
+  /** Called when many registered Dataplanes are without a proxy, and none is removed. */
   readonly onHeld?: NonNullable<AbandonedDataplanesOptions['onHeld']>;
   /** See VipConfig. */
   readonly ackWatermark?: NonNullable<VipConfig['ackWatermark']>;
@@ -46,8 +46,8 @@ export interface ZoneReconcilersConfig {
 }
 
 /**
- * The control loops of a zone, each after those whose writes it reads (docs/design.md §4). Throws with every reason when the
- * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
+ * Creates the control loops of a zone, each after those whose writes it reads (docs/design.md §4). Throws with every reason if the address ranges
+ * contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
   const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes, proxies, ackWatermark } = config;
@@ -79,7 +79,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   ];
 }
 
-/** How full the address ranges of the zone, and those that meshes have for themselves, are at `now` (ms of the store's clock). Empty without a vip loop. */
+/** Returns the usage of the zone's address ranges, and of those of meshes, at `now` (ms of the store's clock). Empty without a vip loop. */
 export function poolReports(loops: readonly ControlLoop[], now: number): readonly PoolReport[] {
   return loops.find((loop) => loop instanceof VipReconciler)?.reportsAt(now) ?? [];
 }

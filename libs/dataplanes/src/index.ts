@@ -1,4 +1,4 @@
-/** Which Dataplanes a selector selects (libs/dataplanes/README.md). */
+/** Selection of Dataplanes (libs/dataplanes/README.md). */
 export {
   asDataplane,
   dataplaneValues,

@@ -1,3 +1,3 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks elsewhere import. Production code does not import it. */
 export { createDnsServer } from '../src/dns-server';
 export { metricDefinitions } from '../src/metric-definitions';

@@ -6,7 +6,7 @@ import type { Registry } from '@causeway/resources';
 import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { AnsweredCall } from './calls/call-observer';
 
-/** Options of the gRPC API: what it serves, and where it listens. */
+/** Options of the gRPC API: its sources, and its addresses. */
 export interface GrpcApiOptions {
   readonly registry: Registry;
   readonly queries: Queries;

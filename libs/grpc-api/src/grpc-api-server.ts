@@ -47,7 +47,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const BOUNDS: ServerOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-  'grpc.max_send_message_length': -1, // the server bounds what it sends
+  'grpc.max_send_message_length': -1, // The server bounds its messages itself.
   'grpc.max_concurrent_streams': UNAUTHENTICATED_STREAMS,
   'grpc.max_metadata_size': 64 * 1024, // above the longest token, which is refused by name
   'grpc.keepalive_time_ms': 30_000,

@@ -17,7 +17,7 @@ function formatAddress(at: ListenAddress): string {
 /** Maximum number of open connections, and rates of new streams on them. */
 export interface ConnectionLimits {
   readonly all: number;
-  /** From one address; many peers may share an address. */
+  /** The limit for one address; many peers may share an address. */
   readonly address: number;
   /** Defaults to DEFAULT_STREAM_RATES. */
   readonly streams?: StreamRates;

@@ -50,7 +50,7 @@ export class SharedPort {
       ...shown(),
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: HANDSHAKE,
-      // // A client that presents a certificate proves that it has the key; the service decides whether it is trusted
+      // A client that presents a certificate proves that it has the key; the service decides whether it is trusted
       // (Http2Streams.findCertificate).
       requestCert: true,
       rejectUnauthorized: false,

@@ -64,7 +64,7 @@ export class AuthorityLifecycle {
     return this.signingCertificate;
   }
 
-  /** Does what is due. Idempotent; two reads if nothing is due. A fault is logged when it begins. */
+  /** Runs the steps that are due. Idempotent; two reads if nothing is due. A fault is logged when it begins. */
   async turn(): Promise<void> {
     const { authority, fence, logger } = this.options;
     try {

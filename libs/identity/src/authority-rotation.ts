@@ -19,7 +19,7 @@ export type RotationStep =
   | {
       readonly type: 'retiring';
       readonly old: string;
-      /** From then on no certificate of the old authority is valid, ms since 1970. */
+      /** The time from which no certificate of the old authority is valid, ms since 1970. */
       readonly dropAt: number;
       readonly usedSince: number;
       readonly usedBy: 'acks' | 'deadline' | 'force';
@@ -30,7 +30,7 @@ export type RotationStep =
 /** Part of an authority that decides a rotation. */
 export interface RotatedAuthority {
   readonly id: string;
-  /** Longest validity of a certificate that it may sign, ms; never decreases. */
+  /** Maximum validity of a certificate that it may sign, ms; never decreases. */
   readonly longestValidity: number;
 }
 
@@ -63,7 +63,7 @@ export function steadyState<A extends RotatedAuthority>(authority: A): Authority
   return { signing: authority.id, authorities: [authority], step: { type: 'steady' } };
 }
 
-/** Begins a rotation: `next` is trusted and does not sign yet. Throws Conflict during a rotation. */
+/** Starts a rotation: `next` is trusted and does not sign yet. Throws Conflict during a rotation. */
 export function beginRotation<A extends RotatedAuthority>(
   state: AuthorityState<A>,
   next: A,

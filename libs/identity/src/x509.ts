@@ -33,7 +33,7 @@ export interface CertificateTemplate {
   readonly notAfter: number;
 }
 
-/** Public key of a CSR, or what is wrong with the CSR. */
+/** The public key of a CSR, or the fault of the CSR. */
 export type CheckedCsr =
   { readonly ok: true; readonly publicKey: Buffer } | { readonly ok: false; readonly violation: Violation };
 

@@ -21,7 +21,7 @@ export type ParsedDialRules =
 /** Maximum number of rules of one list. */
 const MAX_DIAL_RULES = 1_000;
 
-/** Entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one loopback network. */
+/** The entry for the preset: `default, 127.42.0.0/16` is the preset and one loopback network. */
 const PRESET_ENTRY = 'default';
 
 /** Everything except this host (`0.0.0.0` and `::` reach it too), link-local addresses and the metadata addresses of clouds. */
@@ -50,9 +50,9 @@ const CARRIERS: readonly { readonly prefix: AddressRange | undefined; readonly s
 export const DEFAULT_DIAL_RULES: DialRules = sorted(DEFAULT_DIAL_RULE_TEXTS.flatMap((text) => parseRule(text) ?? []));
 
 /**
- * Parses rules: an address or range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, with `!` in front refused, and
- * `default` stands for the preset. The most specific range decides, of two equal ones the one that refuses; addresses
- * in no range are refused. So a list without `default` allows only what it names, and an empty one nothing.
+ * Parses rules: an address or range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, or refused if it starts with `!`, and `default` is the
+ * preset. The most specific range decides, of two equal ones the refusing one; addresses in no range are refused. So a list without `default` allows
+ * only the addresses in it, and an empty list allows none.
  */
 export function parseDialRules(texts: readonly string[]): ParsedDialRules {
   if (texts.length > MAX_DIAL_RULES)

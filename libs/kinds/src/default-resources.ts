@@ -56,8 +56,8 @@ const ON_GLOBAL: readonly DefaultResource[] = [
 const ON_ZONE: readonly DefaultResource[] = [
   generator('local-universal-mesh-service', 'meshService', fromHere, '{{ .DisplayName }}.svc.mesh.local'),
   generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
-  // One of our own: clients of App Mesh use a VirtualService's awsName (docs/adr/0023-app-mesh-in-several-zones.md).
-  // Each zone has a MeshService for each VirtualService.
+  // Our own generator: clients of App Mesh use a VirtualService's awsName (docs/adr/0023-app-mesh-in-several-zones.md). Each zone has a MeshService
+  // for each VirtualService.
   generator(
     'local-virtual-service',
     'meshService',

@@ -2,8 +2,8 @@ import { defineKind, Sync } from '@causeway/resources';
 import { base64Problem, secretBounds, SecretSpec } from './schema/secret-spec';
 
 /**
- * A confidential value of one mesh, base64 (docs/reference/kuma-rest.md §3.6). `usedBy` names the resources that may
- * use it; no other resource gets it, whoever wrote that resource (docs/guides/keys.md).
+ * A confidential value of one mesh, base64 (docs/reference/kuma-rest.md §3.6). `usedBy` names the resources that may use it; no other resource gets
+ * it, even if the same user wrote that (docs/guides/keys.md).
  */
 export const Secret = defineKind({
   name: 'Secret',

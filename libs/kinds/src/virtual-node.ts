@@ -71,7 +71,7 @@ const Spec = Type.Partial(
     awsName: AwsName,
     /** Absent selects no Dataplane; empty selects all of the namespace (T003-31). */
     podSelector: Selector,
-    /** The same under this product's name (T003-30). */
+    /** The same selector under this product's name (T003-30). */
     dataplaneSelector: Selector,
     listeners: Type.Array(Listener, { maxItems: 64 }),
     serviceDiscovery: ServiceDiscovery,

@@ -1,4 +1,4 @@
-/** What zones of plain Kuma get and send, translated to and from our resources (libs/kuma/README.md). */
+/** Translation between our resources and those of zones of plain Kuma (libs/kuma/README.md). */
 export { createKumaPolicyLoop } from './policies/kuma-policy-reconciler';
 export { createKumaRouteLoop } from './routes/kuma-route-reconciler';
 export { relayedKinds } from './resources/relayed-kinds';

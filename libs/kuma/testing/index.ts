@@ -1,3 +1,3 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks of other libs import. Production code does not import it. */
 export { meshHttpRouteId } from '../src/routes/plan-mesh-http-route';
 export { kumaPolicyId } from '../src/policies/plan-kuma-policy';

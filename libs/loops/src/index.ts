@@ -1,4 +1,4 @@
-/** Control loops: what a loop is, what runs the loops of a leader, and the kit for loops that work by keys (libs/loops/README.md). */
+/** Control loops: their contract, the runner of a leader's loops, and the kit for loops that work by keys (libs/loops/README.md). */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';

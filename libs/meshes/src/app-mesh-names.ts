@@ -25,7 +25,7 @@ export function suffixesIn({ spec }: Pick<Resource, 'spec'>): readonly string[] 
   return suffixes.filter((one) => typeof one === 'string').filter((one) => suffixProblem(one) === undefined);
 }
 
-/** Whether a MeshNaming applies at a control plane: the global's everywhere, a zone's in that zone. */
+/** Reports whether a MeshNaming applies at a control plane: the global's everywhere, a zone's in that zone. */
 export const namesHere = ({ zone }: Identity, cp: ControlPlane): boolean => zone === '' || zone === ownZone(cp);
 
 /**
@@ -78,7 +78,7 @@ function* given(
 ): Generator<Resource> {
   if (!template) return;
   for (const { kind, required } of selectors) {
-    // // Whether a service was made in this zone is answered differently by each zone.
+    // Each zone answers differently whether a service was made in it.
     const wanted = cp.role === 'zone' ? required : required.filter(({ key }) => key !== Label.origin);
     for (const service of index.ofKind(kind)) {
       if (service.id.mesh !== mesh || !hasLabels(wanted, service)) continue;

@@ -7,11 +7,11 @@ export interface Feature {
   readonly name: string;
   /** The tests that prove it, as `file › words of the title`; a feature without any is not published. */
   readonly tests: readonly string[];
-  /** It needs a Mesh resource of ours: it is off where one is only assumed (row T000-22). */
+  /** Whether it needs a Mesh resource of ours: it is off if the Mesh is only assumed (row T000-22). */
   readonly requiresMesh?: true;
 }
 
-/** Most features of a status (row T000-37). */
+/** Maximum number of features in a status (row T000-37). */
 const MAX_FEATURES = 64;
 
 /**
@@ -53,7 +53,7 @@ export function supportedFeatures(features: readonly Feature[] = FEATURES): read
 }
 
 /**
- * Whether a feature may be in use in a mesh: it is proven, and what it requires is there (row T000-22). No feature that requires a Mesh is
+ * Reports whether a feature may be in use in a mesh: it is proven, and its requirement is met (row T000-22). No feature that requires a Mesh is
  * proven yet.
  * @public
  */

@@ -1,4 +1,4 @@
-/** State and meaning of Meshes at this control plane (libs/meshes/README.md). */
+/** State of the Meshes at this control plane, and their membership, routes and policies (libs/meshes/README.md). */
 export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn } from './app-mesh-names';
 export { findMtlsMode, type MeshAccess, type MtlsMode } from './access';
 export { IndexedKinds, getRegistry } from './declared-kinds';

@@ -54,10 +54,7 @@ export function designate(meshes: MeshMembership, namespace: string, mesh: strin
   return accepting(meshes, candidate ?? mesh ?? meshes.owner.expectedName);
 }
 
-/**
- * As `designate`, for a new resource of a kind without namespaces: the mesh that it names, unless that mesh is
- * terminating.
- */
+/** Returns the mesh of a new resource of a kind without namespaces: the named mesh, unless it is terminating. */
 export function accepting(meshes: MeshMembership, mesh: string): Designation {
   if (meshes.state(mesh)?.terminating !== true) return { ok: true, mesh };
   const reason = `unable to create new content in mesh ${mesh} because it is being terminated`;
@@ -75,7 +72,7 @@ export function readMemberSelector(
   return (spec.controllerName ?? controllerName) === controllerName ? spec.namespaceSelector : undefined;
 }
 
-/** Whether the labels of a Mesh say that it takes no new members. */
+/** Reports whether the labels of a Mesh exclude new members. */
 export function isTerminating(labels: Labels): boolean {
   return labels[Label.terminating] === 'true';
 }
@@ -87,8 +84,8 @@ export const MADE_WITH_MESH = 'Mesh';
 export const KINDS_MADE_FOR_MESH: readonly string[] = [MeshIdentity.name, IdentityPath.name, MeshTrust.name];
 
 /**
- * Whether control planes created the resource for the Mesh itself: it is deleted after the Mesh, and does not block its
- * deletion (row T003-28).
+ * Reports whether control planes created the resource for the Mesh itself: it is deleted after the Mesh, and does not block its deletion (row
+ * T003-28).
  */
 export function isMadeForMesh({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
   if (id.kind === MeshIdentity.name || id.kind === IdentityPath.name) return labels[Label.madeWith] === MADE_WITH_MESH;

@@ -34,8 +34,8 @@ export interface MeshState {
   /** The settings in force; empty if there are none or if they are refused (row T000-35). */
   readonly parameters: MeshParametersSpec;
   /**
-   * Who may call. It also applies if the settings are refused because of their address ranges. Undefined for a foreign
-   * Mesh, and while the settings cannot be read: then access must not change, least of all be widened.
+   * The callers that may access its workloads. It also applies if the settings are refused because of their address ranges. Undefined for a foreign
+   * Mesh, and while the settings cannot be read: then access must not change, and above all not widen.
    */
   readonly access: MeshAccess | undefined;
   /**
@@ -45,7 +45,7 @@ export interface MeshState {
   readonly allowedRoutes?: NonNullable<MeshParametersSpec['allowedRoutes']>;
   /** Why the parameters are refused. Services then keep the addresses they have. */
   readonly fault?: string;
-  /** Takes no new members (row T003-27). */
+  /** Whether it takes no new members (row T003-27). */
   readonly terminating: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface MeshesOptions {
 /** Configured ranges of virtual IPs of a zone. */
 export interface ZoneRanges {
   readonly settings: readonly RangeSetting[];
-  /** Accepts ranges that are neither private nor reserved. */
+  /** Whether to accept ranges that are neither private nor reserved. */
   readonly force: boolean;
 }
 
@@ -89,8 +89,8 @@ interface Table {
 }
 
 /**
- * All Meshes as this control plane sees them. Reads are always current: the table is rebuilt on read if a Mesh, a
- * referenced resource or a Namespace has changed, linear in the number of Meshes.
+ * All Meshes from the point of view of this control plane. Reads are always current: the table is rebuilt on read if a Mesh, a referenced resource or
+ * a Namespace has changed, linear in the number of Meshes.
  */
 export class Meshes {
   private table: Table | undefined;
@@ -111,7 +111,7 @@ export class Meshes {
     return this.current().states.get(name);
   }
 
-  /** Whether documents may name this mesh: the expected one always exists, any other needs a Mesh (row T000-22). */
+  /** Reports whether documents may name this mesh: the expected one always exists, any other needs a Mesh (row T000-22). */
   exists(name: string): boolean {
     return this.state(name) !== undefined;
   }
@@ -123,18 +123,18 @@ export class Meshes {
     return controllerName === ownName ? undefined : { name, controllerName, ownName };
   }
 
-  /** All Meshes, the assumed one included. */
+  /** Returns all Meshes, including the assumed one. */
   all(): Iterable<MeshState> {
     return this.current().states.values();
   }
 
-  /** Whether services of this mesh get addresses, names and routes at this control plane. */
+  /** Reports whether services of this mesh get addresses, names and routes at this control plane. */
   isServed(name: string): boolean {
     const state = this.state(name);
     return state !== undefined && state.claim !== 'foreign';
   }
 
-  /** The meshes whose services are served. */
+  /** Returns the meshes whose services are served. */
   served(): readonly MeshState[] {
     return [...this.all()].filter(({ claim }) => claim !== 'foreign');
   }
@@ -149,7 +149,7 @@ export class Meshes {
     if (known) return known;
     if (selecting.length === 0) return [];
     const found = this.selecting(this.getLabels(namespace));
-    // // Cached only for stored namespaces: users choose the names of namespaces.
+    // Cached only for stored namespaces: users choose the names of namespaces.
     if (this.options.index.get(globalIdentity('Namespace', namespace))) candidates.set(namespace, found);
     return found;
   }
@@ -161,7 +161,7 @@ export class Meshes {
       .map(({ mesh }) => mesh);
   }
 
-  /** Returns the labels of a namespace as selectors see them. */
+  /** Returns the labels of a namespace for selectors, including implied ones. */
   getLabels(namespace: string): Labels {
     const stored = this.options.index.get(globalIdentity('Namespace', namespace));
     return { ...namespaceLabels(namespace), ...stored?.labels };
@@ -201,7 +201,7 @@ export class Meshes {
     const { name } = resource.id;
     const { controllerName } = this.options.owner;
     const terminating = isTerminating(resource.labels);
-    // A Mesh of a Kuma peer names no controller.
+    // A Mesh of a Kuma peer has no controller name.
     if ((resource.spec.controllerName ?? controllerName) !== controllerName) {
       return { name, resource, claim: 'foreign', parameters: {}, access: undefined, terminating };
     }

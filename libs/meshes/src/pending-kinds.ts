@@ -3,9 +3,9 @@ import { jsonEqual, type Kind, type KindSource, type Registry, type Resource } f
 import type { IndexReader } from '@causeway/store';
 
 /**
- * Kinds as the documents of a batch leave them: a definition applies to the documents after it. The number of new or
- * changed definitions that count in one batch is the number that can declare kinds; each costs a pass over all
- * definitions. A kind stays the same object while its definition is unchanged.
+ * The kinds after the documents of a batch: a definition applies to the documents after it. The number of new or changed definitions that count in
+ * one batch is the number that can declare kinds; each costs a pass over all definitions. A kind stays the same object while its definition is
+ * unchanged.
  */
 export class PendingKinds implements KindSource {
   private readonly evaluate = new DefinitionEvaluator();
@@ -15,7 +15,7 @@ export class PendingKinds implements KindSource {
   private seen = -1;
   private evaluated: { readonly version: number; readonly kinds: readonly Kind[] } = { version: -1, kinds: [] };
 
-  /** `known` has what the definitions of `index` declare. */
+  /** `known`: the kinds that the definitions of `index` declare. */
   constructor(
     private readonly known: Registry,
     private readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'getVersion'>,
@@ -44,7 +44,7 @@ export class PendingKinds implements KindSource {
     return this.evaluated.kinds;
   }
 
-  /** Records the resource as which a document will be stored; kinds other than MetaresourceDefinition are ignored. */
+  /** Records the resource that a document will be stored as; kinds other than MetaresourceDefinition are ignored. */
   take({ id, labels, spec }: Pick<Resource, 'id' | 'labels' | 'spec'>): void {
     if (id.kind !== MetaresourceDefinition.name || this.pending.size === MAX_DECLARED_KINDS) return;
     const stored = this.index.get(id);

@@ -10,8 +10,8 @@ import { isTerminating, readMemberSelector, type MeshMembership, type MeshOwner 
 import type { Meshes } from './meshes';
 
 /**
- * Meshes as the documents of a batch leave them: a Mesh or the labels of a Namespace apply to the documents after it.
- * One question costs as many selectors as there are; results are cached until the next Mesh.
+ * The Meshes after the documents of a batch: a Mesh or the labels of a Namespace apply to the documents after it. A question costs as many selectors
+ * as there are; results are cached until the next Mesh.
  */
 export class PendingMeshes implements MeshMembership {
   private readonly pending = new Map<string, { readonly selector?: LabelSelector; readonly terminating: boolean }>();
@@ -24,7 +24,7 @@ export class PendingMeshes implements MeshMembership {
     return this.meshes.owner;
   }
 
-  /** Records the resource as which a document will be stored; kinds other than Mesh and Namespace are ignored. */
+  /** Records the resource that a document will be stored as; kinds other than Mesh and Namespace are ignored. */
   take(resource: Pick<Resource, 'id' | 'labels' | 'spec'>): void {
     const { id, labels } = resource;
     if (id.kind === 'Namespace') {

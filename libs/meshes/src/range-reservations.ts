@@ -35,7 +35,7 @@ export class RangeReservations {
 
   private overlapping(range: AddressRange): ReservationEntry | undefined {
     const place = this.findPosition(range);
-    // // Ranges of one mesh may contain each other, at most three.
+    // Ranges of one mesh may contain each other, at most three levels deep.
     for (let i = Math.max(0, place - 3); i < Math.min(this.entries.length, place + 1); i++) {
       const entry = this.entries[i];
       if (entry && overlaps(entry.range, range)) return entry;

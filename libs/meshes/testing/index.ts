@@ -1,4 +1,2 @@
-/**
- * Test support of this lib: internals that tests and benchmarks of other libs import. Nothing that ships imports it.
- */
+/** Test support of this lib: internals that tests and benchmarks of other libs import. Production code does not import it. */
 export type { MeshesOptions } from '../src/meshes';

@@ -38,7 +38,9 @@ export type ServiceAddress = {
   readonly hostname?: string;
   readonly status: 'Available' | 'NotAvailable';
   readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
-  /** Only with NotAvailable: what is missing or invalid, which service won the name by which rule, or why it is unreachable. */
+  /**
+   * Only with NotAvailable: the missing or invalid part, the service that won the name and its rule, or the reason why the service is unreachable.
+   */
   readonly reason?: string;
 };
 

@@ -8,7 +8,7 @@ const SMALLEST = 16;
  */
 export class NameHashMap<Entry> {
   private readonly seed = (Math.random() * 0x1_0000_0000) | 0;
-  /** By slot: the hash of an entry, and its index in `entries` plus one; 0 means an empty slot. */
+  /** The hash of the entry in each slot, and its index in `entries` plus one; 0 is an empty slot. */
   private hashes = new Int32Array(SMALLEST);
   private places = new Int32Array(SMALLEST);
   private readonly entries: (Entry | undefined)[] = [];

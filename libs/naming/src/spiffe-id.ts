@@ -34,7 +34,7 @@ export type ParsedSpiffeTemplate =
   | { readonly ok: true; readonly parts: readonly SpiffeTemplatePart[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Without labels: whoever may label a Dataplane could otherwise choose the authority that vouches for it. */
+/** Without labels: a user who may label a Dataplane could otherwise choose the authority that signs its identity. */
 const TRUST_DOMAINS: TemplateGrammar<SpiffeVariable> = {
   variables: { '.Mesh': 'Mesh', '.Zone': 'Zone' },
   labels: false,

@@ -32,7 +32,7 @@ export interface TemplateGrammar<Variable extends string> {
 export interface Template {
   readonly text: string;
   readonly parts: readonly TemplatePart[];
-  /** Labels and variables that the template reads, each once; whoever can set one of these labels can change the name. */
+  /** Labels and variables that the template reads, each once; a user who can set one of these labels can change the name. */
   readonly reads: { readonly labels: readonly string[]; readonly variables: readonly TemplateVariable[] };
   /** Text after the last placeholder: every resulting name ends with it. */
   readonly literalSuffix: string;

@@ -1,4 +1,4 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks elsewhere import. Production code does not import it. */
 export { PolicyServiceClient } from '../src/gen/causeway/v1/policy_service';
 export { AggregatedDiscoveryServiceClient } from '../src/gen/envoy/service/discovery/v3/ads';
 export { DiscoveryResponse } from '../src/gen/envoy/service/discovery/v3/discovery';

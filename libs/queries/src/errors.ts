@@ -1,8 +1,8 @@
 import { Invalid, shortened, Unavailable, type Violation } from '@causeway/resources';
 
 /**
- * The query itself is invalid, whatever is stored. `message` is complete in itself; `violations` lists the invalid
- * parameters, if single ones are at fault.
+ * The query itself is invalid, independent of stored resources. `message` is complete in itself; `violations` lists the invalid parameters, if single
+ * ones are at fault.
  */
 export class InvalidQuery extends Invalid {
   constructor(message: string, violations: readonly Violation[] = []) {

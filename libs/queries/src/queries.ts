@@ -53,9 +53,9 @@ export type DataplaneAccess = TokenAccess<DataplaneTokenRequest, IssuedDataplane
 
 /** Issuers and revokers of this control plane; absent if it has none. */
 export interface Issuers {
-  /** Of zone tokens: on a global, and in a zone by itself. */
+  /** Access to zone tokens: on a global, and in a zone without a global. */
   readonly zoneAccess?: ZoneAccess;
-  /** Of user tokens: on every control plane. */
+  /** Access to user tokens: on every control plane. */
   readonly userAccess?: UserAccess;
   /** In a zone. */
   readonly dataplaneAccess?: DataplaneAccess;

@@ -83,7 +83,7 @@ interface AskedUrl {
   /** IPv6 addresses without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** As written: proxies match it before any normalization. */
+  /** In its original form: proxies match it before any normalization. */
   readonly path: string;
   readonly query: string;
 }

@@ -1,4 +1,4 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/** Test support of this lib: internals that tests and benchmarks elsewhere import. Production code does not import it. */
 export type { QueryLimits } from '../src/queries';
 export type { InstanceSource } from '../src/discovery/prometheus-targets';
 export { MAX_FOUND } from '../src/policies/declared-targets';

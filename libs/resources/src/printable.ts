@@ -6,7 +6,7 @@ import { shortened } from './violation';
  */
 const UNPRINTABLE = /(?![\u200C\u200D])[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The same except line feeds and tabs, for multi-line texts. */
+/** The same set without line feeds and tabs, for multi-line texts. */
 const UNPRINTABLE_IN_LINES = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const WHITE_SPACE = /[\n\r\t]/;

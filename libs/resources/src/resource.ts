@@ -38,7 +38,7 @@ export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly modifiedAt: number;
   /** Revision of the row in this store, for optimistic locking. */
   readonly revision: number;
-  /** Of a copy: as its origin sent it. Of a local resource: the revision of its last change of spec or labels. */
+  /** For a copy: the revision that its origin sent. For a local resource: the revision of its last change of spec or labels. */
   readonly origin: OriginRevision;
   /** Addresses that this identity held before; kept through deletion and re-creation. */
   readonly freed: readonly FreedAddress[];

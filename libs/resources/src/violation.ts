@@ -35,7 +35,7 @@ export interface Violation {
 const MAX_NAME_LENGTH = 80;
 /** Maximum length of a path in a violation. */
 const MAX_PATH_LENGTH = 512;
-/** Maximum length of a reason, which bounds a report of many violations whatever values they repeat. */
+/** Maximum length of a reason, which bounds a report of many violations even if they repeat long values. */
 const MAX_REASON_LENGTH = 640;
 
 /** Path of a field in a document. Immutable and cheap: its text is built on demand. */

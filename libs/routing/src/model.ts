@@ -97,11 +97,11 @@ export interface RouteSpec {
 export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' | 'generation' | 'spec'> {
   /** Whether the route applies only at ports where no other route of its group is bound: generated from the service's source. */
   readonly implicit?: boolean;
-  /** By index: rules that cannot be read, because another zone or an older store may have any content. They are dropped. */
+  /** Unreadable rules by index: another zone or an older store may have any content. They are dropped. */
   readonly unreadable?: ReadonlyMap<number, Violation>;
   /**
-   * By index: rules that would change a header or write a text that resources must not write
-   * (docs/reference/routing.md, Headers and paths). They match as usual and answer 500.
+   * Forbidden rules by index: they would change a header or write a text that resources must not write (docs/reference/routing.md, Headers and
+   * paths). They match as usual and answer 500.
    */
   readonly forbidden?: ReadonlyMap<number, Violation>;
 }

@@ -6,10 +6,10 @@
 /** Exists for the compiler only: holds the type of a token's value. */
 declare const VALUE: unique symbol;
 
-/** A symbol that stands for a provided value of this type. */
+/** A symbol for a provided value of this type. */
 export type InjectionToken<T> = symbol & { readonly [VALUE]: T };
 
-/** Stands for a provided value: a symbol, or a class, which stands for its instance. */
+/** Identifies a provided value: a symbol, or the class of the value. */
 export type Token<T> = InjectionToken<T> | (abstract new (...args: never[]) => T);
 
 /** Tokens by the names under which a factory gets their values. */

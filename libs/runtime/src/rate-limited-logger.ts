@@ -94,7 +94,7 @@ class LineQuota {
     return ++this.lines <= this.most;
   }
 
-  /** Begins a period; returns how many lines of the previous one were omitted. */
+  /** Starts a period; returns how many lines of the previous one were omitted. */
   reset(): number {
     const leftOut = Math.max(0, this.lines - this.most);
     this.lines = 0;

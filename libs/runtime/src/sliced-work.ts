@@ -13,7 +13,7 @@ export class SlicedWork {
   /** `slice`: number of items per slice; larger than the default for items that cost much less than 20 µs. */
   constructor(private readonly slice = SLICE) {}
 
-  /** Begins new work and drops the rest of the previous work. */
+  /** Starts new work and drops the rest of the previous work. */
   begin(steps: Iterable<unknown>): void {
     this.left = steps[Symbol.iterator]();
   }

@@ -33,13 +33,13 @@ SELECT n.now, c.total, c.expired_total, c.first, e.mesh, e.namespace, e.name, e.
     ORDER BY expires_at, mesh, name, namespace LIMIT $1) AS e ON true`;
 
 /**
- * The first end among the leases that were taken or made since: a heartbeat only moves an end further away. There is no index on
+ * Selects the first expiry among the leases that were taken or created since: a heartbeat only moves an expiry further away. There is no index on
  * `expires_at`, which every heartbeat would have to write: updates of the table stay in their page.
  */
 const FIRST_END = `SELECT n.now, f.first FROM (SELECT ${NOW} AS now) AS n
   CROSS JOIN (SELECT min(expires_at) AS first FROM agent_leases WHERE changed_at >= $1) AS f`;
 
-/** Leases may become visible so long after `changed_at`, ms. */
+/** The maximum delay after `changed_at` until a lease becomes visible, ms. */
 const COMMIT_DELAY = 10_000;
 
 const CHANGED = `SELECT n.now, l.* FROM (SELECT ${NOW} AS now) AS n LEFT JOIN agent_leases l ON l.changed_at >= $1`;
@@ -49,11 +49,11 @@ const FIND = `SELECT l.* FROM agent_leases l JOIN jsonb_to_recordset($1) AS k(me
 
 interface SurveyRow {
   readonly now: number;
-  /** Null where there is no lease. */
+  /** Null if there is no lease. */
   readonly first: number | null;
   readonly total: number;
   readonly expired_total: number;
-  /** Null where nothing has expired. */
+  /** Null if no lease has expired. */
   readonly mesh: string | null;
   readonly namespace: string;
   readonly name: string;
@@ -62,10 +62,10 @@ interface SurveyRow {
   readonly expires_at: number;
 }
 
-/** Facts that are known while no lease has expired. */
+/** A lower bound of the next expiry, valid while no lease has expired. */
 interface Outlook {
   readonly at: number;
-  /** No lease that was visible at `at` ends before. */
+  /** No lease that was visible at `at` expires earlier. */
   readonly first: number;
   readonly total: number;
 }
@@ -76,7 +76,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
 
   constructor(
     private readonly database: StoreDatabase,
-    /** Notified when Dataplanes have ended. */
+    /** Notified when Dataplanes were deleted. */
     private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
   ) {}
 
@@ -108,7 +108,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     await this.database.query({ name: 'adopt-leases', text: ADOPT, values: [JSON.stringify(keys), length] });
   }
 
-  /** Reads all leases only where one may have expired: about twice in the length of a lease. */
+  /** Reads all leases only if one may have expired: about twice in the duration of a lease. */
   async survey(most: number): Promise<LeaseSurvey> {
     const outlook = this.outlook && (await this.ahead(this.outlook));
     if (!outlook) return this.surveyAll(most);
@@ -116,7 +116,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     return { now: outlook.at, total: outlook.total, expired: [], expiredTotal: 0 };
   }
 
-  /** Undefined where a lease may have expired. */
+  /** Returns undefined if a lease may have expired. */
   private async ahead({ at, first: known, total }: Outlook): Promise<Outlook | undefined> {
     const statement = { name: 'first-lease-end', text: FIRST_END, values: [at - COMMIT_DELAY] };
     const [row] = await this.database.read<Pick<SurveyRow, 'now' | 'first'>>(statement);
@@ -179,7 +179,7 @@ function formatKey({ mesh, namespace, name }: LeaseKey): string {
   return JSON.stringify([mesh, namespace, name]);
 }
 
-/** The columns of a join that found nothing are null. */
+/** The columns of a join without a match are null. */
 function isLease(row: { readonly mesh: string | null }): boolean {
   return row.mesh !== null;
 }

@@ -38,7 +38,7 @@ export interface PostgresOptions {
   readonly pollEvery?: number;
   /** Timeout of `connect`, ms; default 60 s. */
   readonly startTimeout?: number;
-  /** Work on a database that a later version has migrated. */
+  /** Whether to work on a database that a later version has migrated. */
   readonly tolerateNewer?: boolean;
   /** Ends the waits of `connect`. */
   readonly signal?: AbortSignal;
@@ -47,7 +47,7 @@ export interface PostgresOptions {
 /** State of the connections at any time; for metrics and health. */
 export interface PostgresStatus {
   readonly listening: boolean;
-  /** Number of times that the listening connection was opened; above one: it broke. */
+  /** The number of times that the listening connection was opened; more than one means that it broke. */
   readonly listenerConnections: number;
   /** Open connections of the pool. */
   readonly open: number;
@@ -60,7 +60,7 @@ export interface PostgresStatus {
 const LEASE_CONNECTIONS = 2;
 const LEASE_STATEMENT_TIMEOUT = 3_000;
 
-/** Everything that one database keeps for a control plane, as one process uses it. The constructor does no I/O. */
+/** Composes everything that one database stores for a control plane, in one process. The constructor does no I/O. */
 export class PostgresBackend {
   readonly store: PostgresStore;
   readonly sessions: SessionStore;
@@ -114,7 +114,7 @@ export class PostgresBackend {
     await this.connecting;
   }
 
-  /** Renews the lease by a thread of its own until the event loop has stood still for `stallMs`. */
+  /** Returns the keeper that renews the lease in a thread of its own until the event loop has stood still for `stallMs`. */
   leaseKeeper(stallMs: number): LeaseKeeper {
     const { lease, clock, logger, servers } = this;
     return new WorkerLeaseKeeper({ urls: servers.urls, lease, clock, logger, stallMs });
@@ -146,7 +146,7 @@ export class PostgresBackend {
       clock,
       logger,
       channels: {
-        // This process's own writes wake the watches themselves, and earlier.
+        // This process's own writes wake the watches themselves, earlier than the notification.
         causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),
         [RELEASE_CHANNEL]: () => this.postgresLease.released(),
       },

@@ -4,7 +4,7 @@ import { decodeProxyFacts } from './proxy-facts-decode';
 
 const REPORT = 'SELECT causeway_report_proxies($1, $2, $3, $4, $5, $6) AS known';
 
-/** One statement: its rows are of one moment, so no session is newer than the revision of its replica says. */
+/** One statement: its rows are of one moment, so no session is newer than the revision of its replica. */
 const READ = `
 SELECT r.instance, r.version AS at_version, r.incarnation, r.revision, r.ended, r.seen_at,
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
@@ -29,7 +29,7 @@ interface ReadRow {
   readonly ended: boolean;
   readonly seen_at: number;
   readonly now_ms: number;
-  /** Null where the reader has all sessions of the replica. */
+  /** Null if the reader has all sessions of the replica. */
   readonly proxy: string | null;
   readonly version: number;
   readonly connected: boolean;

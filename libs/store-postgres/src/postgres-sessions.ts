@@ -19,10 +19,10 @@ const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnati
 
 const NEXT_NUMBER = (): string => 'greatest(up, down) + 1';
 
-/** Ends the sessions of a row: a number that no session has stands for the zone until its store opens the next one. */
+/** Ends the sessions of a row: a number that no session has is set for the zone until its store opens the next session. */
 const ENDED = { epoch: -1, up: NEXT_NUMBER, down: NEXT_NUMBER };
 
-/** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
+/** Sessions of zones in Postgres: one row for each zone, which writes with a SessionFence lock FOR SHARE. */
 export class PostgresSessions implements SessionStore {
   constructor(private readonly database: StoreDatabase) {}
 
@@ -58,7 +58,7 @@ export class PostgresSessions implements SessionStore {
         const row = await rows.findOneBy({ zone });
         if (!row) return undefined;
         const { epoch } = row;
-        // Again where a session was opened meanwhile: the epoch that is returned is the one that was replaced.
+        // Repeated if a session was opened meanwhile: the epoch that is returned is the one that was replaced.
         if ((await rows.update({ zone, epoch }, ENDED)).affected === 1) return epoch;
       }
     });

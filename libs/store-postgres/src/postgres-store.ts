@@ -48,15 +48,14 @@ interface WriteRow {
 }
 
 /**
- * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in batches, each
- * atomic and fenced, the metadata with the last: if it throws, the batches before stay. Concurrent single changes share
- * a statement (GroupCommit).
+ * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in batches, each atomic and fenced, the
+ * metadata with the last: if it throws, earlier batches stay. Concurrent single changes share a statement (GroupCommit).
  */
 export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly closing = new AbortController();
   private readonly reader: LogReader;
   private readonly reads = new Map<string, Promise<LogPage>>();
-  /** The last writes of this process, for watches that are right before them. */
+  /** The last writes of this process, for watches whose position is directly before them. */
   private readonly recent = new RecentWrites();
   private readonly grouped: GroupCommit;
 
@@ -96,8 +95,8 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     const until = AbortSignal.any([signal, this.closing.signal]);
     const backoff = new Backoff({ base: 50, cap: 2_000 });
     let at = since;
-    // A wake-up is dropped if the watch already yielded what it announces: a read answers all wake-ups before it, a
-    // write of this process its own.
+    // A wake-up is dropped if the watch already yielded the revision that it announces: a read covers all earlier wake-ups, a write of this process
+    // only its own.
     let answered = -1;
     while (!until.aborted) {
       const own = this.recent.after(at, held);
@@ -125,7 +124,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       }
       if (found?.full) continue;
       await wakeUp.wait(seen, pollEvery, until);
-      if (wakeUp.count === seen) answered = -1; // nothing woke the watch: read all the same
+      if (wakeUp.count === seen) answered = -1; // Nothing woke the watch: it polls.
     }
   }
 
@@ -258,7 +257,7 @@ const KEPT_RESULTS = {
     SELECT results, set_config('causeway.results', '', false) FROM kept`,
 };
 
-/** The refusal of a second change of one identity is an error of the server, which undid the first. */
+/** Returns the error for a second change of one identity: the server raised it and undid the first change. */
 function refusedLater(error: unknown, request: WriteRequest, call: WriteCall): unknown {
   if (!(error instanceof DatabaseError) || error.code !== 'CW001') return error;
   try {

@@ -2,8 +2,8 @@ import { isJsonArray, isJsonObject } from '@causeway/resources';
 import type { ProxyFacts } from '@causeway/store';
 
 /**
- * Decodes the facts that a replica wrote about a proxy; undefined if a replica of another version wrote a form that
- * cannot be read. Only replicas of this control plane write it, so the parts are not checked one by one.
+ * Decodes the facts that a replica wrote about a proxy; undefined if a replica of another version wrote an unreadable form. Only replicas of this
+ * control plane write them, so the parts are not checked one by one.
  */
 export function decodeProxyFacts(value: unknown): ProxyFacts | undefined {
   if (!isJsonObject(value)) return undefined;

@@ -1,6 +1,6 @@
 import { PostgresBackend, type PostgresOptions } from '../src/postgres-backend';
 
-/** A connected backend: see `PostgresBackend.connect`. */
+/** Returns a connected backend: see `PostgresBackend.connect`. */
 export async function createPostgresBackend(options: PostgresOptions): Promise<PostgresBackend> {
   const backend = new PostgresBackend(options);
   try {

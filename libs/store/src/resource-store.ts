@@ -237,9 +237,6 @@ export interface StoreMaintenance {
    * them must re-list (docs/design.md §2.3).
    */
   purgeTombstones(age: number): Promise<number>;
-  /**
-   * Begins a new incarnation: every index and peer with the old one reloads (docs/design.md §2.7). Revisions continue,
-   * with a gap.
-   */
+  /** Starts a new incarnation: every index and peer with the old one reloads (docs/design.md §2.7). Revisions continue, with a gap. */
   newIncarnation(): Promise<StorePoint>;
 }

@@ -73,8 +73,8 @@ export interface SessionStore {
    */
   adopt(zone: string, storeId: string): Promise<boolean>;
   /**
-   * Ends the zone's session and clears its epoch: the next leader is accepted, whatever its epoch. Returns the former
-   * epoch; undefined if the zone never had a session.
+   * Ends the zone's session and clears its epoch: the next leader is accepted with any epoch. Returns the former epoch; undefined if the zone never
+   * had a session.
    */
   resetEpoch(zone: string): Promise<number | undefined>;
   /**

@@ -1,8 +1,7 @@
 /**
- * Test support of a store: MemoryStore, which keeps everything in memory, and the suite that every store passes.
- * Nothing that ships imports it.
+ * Test support of a store: MemoryStore, which keeps everything in memory, and the suite that every store passes. Production code does not import it.
  *
- *   storeConformance(name, makeWorld): the head of conformance/index.ts lists its guarantees
+ * storeConformance(name, makeWorld): the head of conformance/index.ts lists its guarantees
  */
 export { copyFacts, freshId, freshVip, held, put, storeConformance, WatchReader, write } from './conformance';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions, type NewestOrder } from './memory/memory-disk';

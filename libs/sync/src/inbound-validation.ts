@@ -15,7 +15,7 @@ import {
 export interface InboundResource {
   readonly id: Identity;
   readonly uid: string;
-  /** As the peer sent them, not validated yet. */
+  /** In the form of the peer, not validated yet. */
   readonly labels: Readonly<Record<string, unknown>>;
   readonly spec: JsonObject;
   readonly status?: JsonObject | undefined;

@@ -7,7 +7,7 @@ export interface HeldResource {
   readonly id: Identity;
 }
 
-/** One resource of a message; `content` is what the receiver will write. */
+/** One resource of a message; `content` is the content that the receiver writes. */
 export interface InboundItem<C> {
   readonly wireKey: string;
   readonly id: Identity;

@@ -74,7 +74,7 @@ export function confirmIncarnation(known: KnownIncarnation): KnownIncarnation {
 /** State of a zone that a global in a new incarnation knows. */
 export interface AwaitedZone {
   readonly enabled: boolean;
-  /** In any incarnation of the global. */
+  /** Set for a session in any incarnation of the global. */
   readonly hadSession: boolean;
   /** Its full state has arrived in this incarnation. */
   readonly reported: boolean;

@@ -1,4 +1,4 @@
-/** Which resources each peer gets, and the state machines of a stream (libs/sync/README.md). */
+/** The rules that select the resources for each peer, and the state machines of a stream (libs/sync/README.md). */
 export {
   isKindSentDown,
   isKeptFromSync,

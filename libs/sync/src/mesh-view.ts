@@ -30,7 +30,7 @@ interface ZoneView {
   readonly labels: Labels;
 }
 
-/** Labels that export rules cannot select by: they describe where a Zone was created, not what it is. */
+/** Labels that export rules cannot select by: they describe where a Zone was created, not the Zone itself. */
 const UNSELECTABLE_LABELS: readonly string[] = [Label.origin, Label.displayName];
 
 /** The part of the global's state that decides which zone gets which resource, at one moment; immutable. */

@@ -11,10 +11,9 @@ import {
 } from './outbox-kind';
 
 /**
- * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then
- * changes. One message a kind is in flight; of several changes to a resource only the latest value is sent. The outbox
- * stores no content, only which keys are dirty and what the peer was last sent of them, so a slow reader costs bounded
- * memory.
+ * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then changes. One message for each kind is
+ * in flight; of several changes to a resource only the latest value is sent. The outbox stores no content, only the dirty keys and the last sent
+ * state of each, so a slow reader costs bounded memory.
  *
  * Deterministic and without I/O: method calls change its state, `take` returns the next message.
  */

@@ -49,7 +49,7 @@ export function readQuarantine(value: JsonValue | undefined, zone: string, regis
   };
 }
 
-/** Returns whether a resource is released, so that the zone must be asked for it again. */
+/** Reports whether a resource is released, so that it must be requested from the zone again. */
 export function releases(before: Quarantine, after: Quarantine): boolean {
   return (before.all && !after.all) || before.resources.some((id) => !after.includes(id));
 }

@@ -10,7 +10,7 @@ import { describeToken } from '../settings/token-claims';
 /** Text in place of a hidden token. */
 const REDACTED = '*****';
 
-/** `causeway config get-contexts`: the contexts, the one in use marked. */
+/** `causeway config get-contexts`: lists the contexts and marks the one in use. */
 function listContexts(context: ProgramContext, { output }: { readonly output: Output }): number {
   const { contexts, currentContext } = readContexts(context.config.contextsFile);
   const all = Object.entries(contexts).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -66,7 +66,7 @@ interface SetContextOptions {
   readonly current?: boolean;
 }
 
-/** `causeway config set-context NAME`: makes a context, or changes what the flags name. The first one is in use at once. */
+/** `causeway config set-context NAME`: creates a context, or changes the fields given by flags. The first one becomes the one in use. */
 async function setContext(context: ProgramContext, name: string, options: SetContextOptions): Promise<number> {
   const file = context.config.contextsFile;
   if (!/^[A-Za-z0-9][A-Za-z0-9._@:-]{0,127}$/.test(name))
@@ -100,7 +100,7 @@ async function readChanges(context: ProgramContext, { tokenFile, mesh }: SetCont
   };
 }
 
-/** A context without the token that a new one replaces. */
+/** Returns a context without the token that a new one replaces. */
 function without({ token, tokenFile, ...rest }: NamedContext, changes: NamedContext): NamedContext {
   if (changes.token !== undefined || changes.tokenFile !== undefined) return rest;
   return { ...rest, ...(token === undefined ? {} : { token }), ...(tokenFile === undefined ? {} : { tokenFile }) };
@@ -140,7 +140,7 @@ function contextNamed({ contexts }: Contexts, name: string): NamedContext {
   throw new UsageError(`no context "${name}"; there are: ${Object.keys(contexts).sort().join(', ') || 'none'}`);
 }
 
-/** `causeway config`: names for control planes and how they are reached, in a file of the user. */
+/** `causeway config`: names for control planes and their connections, in a file of the user. */
 export function registerConfig(program: Command, context: ProgramContext, finish: SetExitCode): void {
   const config = program
     .command('config')

@@ -42,7 +42,7 @@ export async function remove(
   return failures === 0 ? 0 : 1;
 }
 
-/** The resources that words, files or labels name; those of files in reverse order, because later ones may need earlier ones. */
+/** Returns the resources that words, files or labels select; those of files in reverse order, because later ones may need earlier ones. */
 async function chosen(
   context: CommandContext,
   words: readonly string[],
@@ -70,7 +70,7 @@ async function fromFiles(
   options: DeleteOptions,
 ): Promise<ResourceRef[]> {
   const documents = await readDocuments(files, context.stdin);
-  // // Deleting a definition deletes the resources of its kind.
+  // Deleting a definition deletes the resources of its kind.
   const declared = new Set(options.ignoreNotFound ? documents.flatMap(({ value }) => kindsDeclaredBy(value)) : []);
   return documents.flatMap(({ file, line, value }) => {
     const ref = readRef(context.registry, value, options);
@@ -91,7 +91,7 @@ function kindsDeclaredBy(value: unknown): readonly string[] {
   return [kind, `${kind}.${group}`];
 }
 
-/** Asks a person at a terminal before more than one resource is deleted. */
+/** Asks for confirmation at a terminal before more than one resource is deleted. */
 async function agreed(
   context: CommandContext,
   doomed: readonly ResourceRef[],
@@ -103,10 +103,10 @@ async function agreed(
   return confirmed(context, `delete these ${doomed.length} resources at ${(await context.api()).server.host}?`);
 }
 
-/** Resources that the question names. */
+/** Maximum number of resources that the question names. */
 const SHOWN = 20;
 
-/** Deletes one resource, or prints why not; true if it is gone. Rejects if the control plane cannot be reached. */
+/** Deletes one resource, or prints the reason of a failure; returns whether it is gone. Rejects if the control plane is unreachable. */
 export async function removeOne(
   context: CommandContext,
   ref: ResourceRef,
@@ -131,7 +131,7 @@ export async function removeOne(
   }
 }
 
-/** Asks a person for a yes; anything else, also the end of the input and Ctrl-C, is a no. The question goes to standard error. */
+/** Asks for a yes; anything else, including the end of the input and Ctrl-C, is a no. The question goes to standard error. */
 async function confirmed(context: CommandContext, question: string): Promise<boolean> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -14,8 +14,8 @@ export interface DiffOptions {
 }
 
 /**
- * `causeway diff`: what `apply` would change. The exit code is 0 if nothing, 1 if something, 2 if it cannot be said, as that
- * of diff(1).
+ * `causeway diff`: the changes that `apply` would make. The exit code is 0 if there are none, 1 if there are some, 2 if unknown, like that of
+ * diff(1).
  */
 export async function diff(context: CommandContext, options: DiffOptions): Promise<number> {
   const documents = await readDocuments(options.filename, context.stdin);

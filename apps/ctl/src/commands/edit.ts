@@ -24,7 +24,7 @@ export interface EditOptions {
 /** Fields that only the control plane writes; the editor does not show them. */
 const OWNED_BY_SERVER: readonly string[] = ['status', 'kri', 'generation', 'creationTime', 'modificationTime'];
 
-/** A resource as the server has it. */
+/** A resource in its stored form. */
 interface Stored {
   readonly text: string;
   readonly value: JsonObject;
@@ -47,7 +47,7 @@ export async function edit(context: CommandContext, words: readonly string[], op
 async function editIn(context: CommandContext, ref: ResourceRef, file: string): Promise<number> {
   let stored = await load(context, ref);
   let text = stored.text;
-  /** Whether a person who saves without a change means it: what changed there is shown. */
+  /** Whether saving without a change is intended, because a change of another writer is shown. */
   let overwrites = false;
   let notes: readonly string[] = [
     `${formatTitle(ref)} at ${(await context.api()).server.host}. Lines that begin with # do not count.`,
@@ -82,7 +82,7 @@ type WriteResult =
   | { readonly type: 'changed' }
   | { readonly type: 'refused'; readonly reasons: readonly string[] };
 
-/** Refusals after which the person edits again. */
+/** Errors after which the user edits again. */
 const REFUSED: readonly string[] = ['invalid', 'conflict', 'precondition-failed'];
 
 async function write(

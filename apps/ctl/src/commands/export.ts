@@ -13,21 +13,21 @@ interface ExportOptions {
   readonly secrets?: boolean;
 }
 
-/** Problems that are printed. */
+/** Maximum number of problems that are printed. */
 const MAX_SHOWN = 5;
-/** Characters that are written at once. */
+/** Maximum number of characters that are written at once. */
 const PIECE = 256 * 1024;
 
-/** Output of a backup's text. */
+/** The destination of a backup's text. */
 interface Target {
   write(text: string): Promise<void>;
-  /** The backup is whole. */
+  /** Completes the backup. */
   finish(): Promise<void>;
-  /** It is not. */
+  /** Discards an incomplete backup. */
   discard(): Promise<void>;
 }
 
-/** `causeway export`: the exit code is 0 if the backup is whole. */
+/** `causeway export`: the exit code is 0 if the backup is complete. */
 export async function exportStore(context: CommandContext, options: ExportOptions): Promise<number> {
   const { output = '-', secrets = false } = options;
   if (output === '-' && secrets && process.stdout.isTTY)
@@ -72,7 +72,7 @@ function tell({ printError }: CommandContext, { owner, head, secrets, counts }: 
 }
 
 /**
- * A file that only its owner reads; it has its name once it is whole, and replaces one of before only then. Throws UsageError where it
+ * Writes to a file that only its owner can read; it gets its name, and replaces an earlier file, only when it is complete. Throws UsageError if it
  * cannot be written, as on a full disk.
  */
 async function toFile(path: string): Promise<Target> {
@@ -82,7 +82,7 @@ async function toFile(path: string): Promise<Target> {
     throw new UsageError(`${path}: cannot be written (${reason})`, { cause });
   };
   const file: FileHandle = await open(unfinished, 'w', 0o600).catch(refuse);
-  await chmod(unfinished, 0o600); // one that was left from a run before
+  await chmod(unfinished, 0o600); // The file may be left over from an earlier run.
   return {
     write: async (text) => void (await file.writeFile(text).catch(refuse)),
     finish: async () => {

@@ -16,10 +16,10 @@ export interface LabelOptions {
   readonly dryRun?: boolean;
 }
 
-/** Labels to set, and to remove where the value is null. */
+/** Labels to set; null removes a label. */
 type LabelChanges = Readonly<Record<string, string | null>>;
 
-/** `causeway label`: sets and removes labels; the exit code is 0 if all resources have the labels. */
+/** `causeway label`: sets and removes labels; the exit code is 0 if it succeeded for all resources. */
 export async function label(context: CommandContext, words: readonly string[], options: LabelOptions): Promise<number> {
   const changes = parseChanges(words);
   const named = words.filter((word) => !isChange(word));
@@ -30,7 +30,7 @@ export async function label(context: CommandContext, words: readonly string[], o
   return failures === 0 ? 0 : 1;
 }
 
-/** `key=value` or `key-`. Names of resources have neither `=` nor a hyphen at the end. */
+/** Reports whether a word is `key=value` or `key-`. Names of resources contain no `=` and end with no hyphen. */
 function isChange(word: string): boolean {
   return word.includes('=') || word.endsWith('-');
 }
@@ -78,7 +78,7 @@ async function labelOne(
   return true;
 }
 
-/** The first label that has another value now. */
+/** Returns the first label with an existing, different value. */
 function overwritten(before: JsonObject, changes: LabelChanges): string | undefined {
   return Object.entries(changes).find(
     ([key, value]) => value !== null && Object.hasOwn(before, key) && before[key] !== value,

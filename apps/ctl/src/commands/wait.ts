@@ -21,10 +21,10 @@ type Goal =
   | { readonly type: 'create' }
   | { readonly type: 'condition'; readonly condition: string; readonly status: string };
 
-/** ms between two looks at a resource. */
+/** Interval of the polls of a resource, ms. */
 const INTERVAL = 250;
 
-/** `causeway wait`: the exit code is 0 once every resource is as asked, 1 if the time runs out before. */
+/** `causeway wait`: the exit code is 0 once every resource has reached the goal, 1 on a timeout. */
 export async function wait(context: CommandContext, words: readonly string[], options: WaitOptions): Promise<number> {
   const goal = parseGoal(options.for);
   const refs = parseRefs(context.registry, words, options);
@@ -50,7 +50,7 @@ function parseGoal(text: string): Goal {
   return { type: 'condition', condition, status };
 }
 
-/** Undefined once the resource is as asked; what it is like instead if the time runs out before. */
+/** Resolves with undefined once the resource has reached the goal; after a timeout with its actual state. */
 async function untilReached(
   context: CommandContext,
   ref: ResourceRef,
@@ -63,7 +63,7 @@ async function untilReached(
   }
 }
 
-/** The resource; undefined if there is none. */
+/** Reads the resource; undefined if there is none. */
 async function read(context: CommandContext, ref: ResourceRef): Promise<JsonObject | undefined> {
   try {
     return (await (await context.api()).get(ref)).document;

@@ -12,12 +12,12 @@ interface ContextInUse {
   readonly context: NamedContext;
 }
 
-/** The address used where nothing names one: the REST port of a control plane on this machine. */
+/** The default address: the REST port of a control plane on this host. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5681';
 
 /**
- * Parses the address of a server as users type it: the default scheme is `http://`, a path is kept, and `unix:` stands before
- * the absolute path of a socket. Undefined if it is the address of neither REST nor gRPC.
+ * Parses the address of a server as users type it: the default scheme is `http://`, a path is kept, and `unix:` precedes the absolute path of a
+ * socket. Undefined if it is an address of neither REST nor gRPC.
  */
 export function parseServer(text: string): URL | undefined {
   if (/^unix:/i.test(text)) return socketUrl(text.slice('unix:'.length).replace(/^\/\/(?=\/)/, ''));
@@ -36,8 +36,8 @@ function socketUrl(path: string): URL | undefined {
 }
 
 /**
- * The context that a command uses, by name: of the flag, else of the environment, else the current one. Undefined if
- * there is none. Throws UsageError if there is no context of the name.
+ * Returns the context that a command uses: of the flag, else of the environment, else the current one. Undefined if there is none. Throws UsageError
+ * for an unknown name.
  */
 export function contextInUse(config: CliConfig, flag: string | undefined): ContextInUse | undefined {
   const { contexts, currentContext } = readContexts(config.contextsFile);
@@ -52,10 +52,9 @@ export function contextInUse(config: CliConfig, flag: string | undefined): Conte
 }
 
 /**
- * Resolves the connection of a command. Each part is the flag's, else the environment's, else the context's. A context
- * named by a flag has precedence over the environment. A server that is named apart from a context gets the token and
- * the trust of the context for exactly this server, if there is one, and nothing of another: a token is only sent to
- * its own server.
+ * Resolves the connection of a command. Each part comes from the flag, else the environment, else the context. A context in a flag has precedence
+ * over the environment. A server that is given without a context gets the token and the trust of the context for exactly this server, if there is
+ * one, and nothing of another: a token is only sent to its own server.
  */
 export function resolveConnection(config: CliConfig, flags: ConnectionFlags): Connection {
   const fromEnvironment =
@@ -80,8 +79,8 @@ export function resolveConnection(config: CliConfig, flags: ConnectionFlags): Co
 }
 
 /**
- * The context for a server that was named without one: among those that have a token, else among all, the one in use, else the
- * only one. Undefined if there is none. Throws UsageError if several have tokens.
+ * Returns the context for a server that was given without one: among those with a token, else among all, the one in use, else the only one. Undefined
+ * if there is none. Throws UsageError if several have tokens.
  */
 function contextFor(config: CliConfig, server: URL, flags: ConnectionFlags): ContextInUse | undefined {
   const { contexts, currentContext } = readContexts(config.contextsFile);
@@ -96,18 +95,18 @@ function contextFor(config: CliConfig, server: URL, flags: ConnectionFlags): Con
   throw new UsageError(`the contexts ${names.join(', ')} are for ${server.href}: choose one with --context`);
 }
 
-/** The context that a command takes its server from; undefined if flags or environment name the server. */
+/** Returns the context from which a command takes its server; undefined if flags or environment set the server. */
 function usedBy(config: CliConfig, flags: ConnectionFlags): ContextInUse | undefined {
   const named = flags.server ?? (flags.context === undefined ? config.server : undefined);
   return named === undefined ? contextInUse(config, flags.context) : undefined;
 }
 
-/** The mesh of commands without `--mesh`, if the context in use names one. */
+/** Returns the mesh of commands without `--mesh`, if the context in use has one. */
 export function resolveMesh(config: CliConfig, flags: ConnectionFlags): string | undefined {
   return usedBy(config, flags)?.context.mesh;
 }
 
-/** The token of a context, from itself or from its file. Throws UsageError, which begins with `where`, if that cannot be read. */
+/** Returns the token of a context, inline or from its file. Throws UsageError, prefixed with `where`, if that cannot be read. */
 export function readToken({ token, tokenFile }: NamedContext, where = ''): string | undefined {
   return token ?? (tokenFile === undefined ? undefined : readText(tokenFile, where).trim());
 }

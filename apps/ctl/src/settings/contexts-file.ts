@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { UsageError } from '../context';
 
-/** Connection to one control plane, under a name of the user. */
+/** The connection to one control plane, under a user's name for it. */
 export interface NamedContext {
   readonly server?: string;
   readonly token?: string;
@@ -22,13 +22,10 @@ export interface Contexts {
 }
 
 const TEXTS = ['server', 'token', 'tokenFile', 'caFile', 'mesh'] as const;
-/** Largest file that is read, in bytes. */
+/** Maximum size of the file, bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Reads the contexts; a missing file has none. Throws UsageError if the file is broken, or if it holds a token and others
- * may read it.
- */
+/** Reads the contexts; a missing file has none. Throws UsageError if the file is malformed, or if it contains a token and others may read it. */
 export function readContexts(file: string): Contexts {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return { contexts: {} };
@@ -41,7 +38,7 @@ export function readContexts(file: string): Contexts {
   return contexts;
 }
 
-/** Replaces the file at once, readable by its owner only. */
+/** Replaces the file atomically, readable by its owner only. */
 export function writeContexts(file: string, contexts: Contexts): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.tmp`;

@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { age, textAt } from '../render';
 
-/** Use of a token. */
+/** The type of a token. */
 export type TokenKind = 'user' | 'zone' | 'dataplane';
 
-/** Facts of a token. They are not verified: only the server can do that. */
+/** Claims of a token. They are not verified: only the server can do that. */
 export interface ShownClaims {
   readonly id: string;
   /** The user, the zone, or the Dataplane. */
   readonly subject: string;
   readonly use: TokenKind;
-  /** End of its validity, in ms since 1970; undefined if it has none. */
+  /** Its expiry, ms since 1970; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
 }
 
-/** The claims of a JWT; undefined for other tokens. */
+/** Decodes the claims of a JWT; undefined for other tokens. */
 export function decodeClaims(token: string): ShownClaims | undefined {
   const parts = token.split('.');
   const claims = parts.length === 3 ? parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')) : undefined;
@@ -38,7 +38,7 @@ function readSubject(claims: JsonObject): Pick<ShownClaims, 'subject' | 'use'> {
   return { subject: textAt(claims, 'Name') || textAt(claims, 'email') || textAt(claims, 'sub'), use: 'user' };
 }
 
-/** A token for people: whose it is and when it ends, never itself. */
+/** Describes a token for people: its holder and expiry, never the token itself. */
 export function describeToken(token: string | undefined, now: number): string {
   if (token === undefined) return '';
   const claims = decodeClaims(token);
@@ -46,7 +46,7 @@ export function describeToken(token: string | undefined, now: number): string {
   return [claims.subject, expiryText(claims, now)].filter((part) => part !== '').join(', ');
 }
 
-/** Formats the end of a token, for people: `expires in 29d`, `expired 3h ago`. */
+/** Formats the expiry of a token, for people: `expires in 29d`, `expired 3h ago`. */
 export function expiryText({ expiresAt }: Pick<ShownClaims, 'expiresAt'>, now: number): string {
   if (expiresAt === undefined) return 'does not expire';
   const since = (from: number, to: number): string => age(new Date(from).toISOString(), to);

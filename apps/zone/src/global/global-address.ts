@@ -4,14 +4,14 @@ import { errorText, type Logger } from '@causeway/runtime';
 import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from '../config';
 
-/** Address of a zone's global and how to verify it; the file of the authority is read again for each connection. */
+/** The address of a zone's global and its verification; the file of the authority is read again for each connection. */
 export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {
   readonly trust: GlobalTrust['type'];
 }
 
 /**
- * The global a zone joins, or undefined for a zone by itself: `grpcs://host:port` over TLS, `grpc://host:port` in plain
- * text. Anything else, and settings that contradict each other, end the program with one line.
+ * Returns the global that a zone joins, or undefined for a zone without a global: `grpcs://host:port` over TLS, `grpc://host:port` in plaintext. Any
+ * other value, and contradicting settings, end the program with one line.
  */
 export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undefined {
   const given = settings.CAUSEWAY_GLOBAL_ADDRESS;
@@ -29,7 +29,7 @@ export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undef
   };
 }
 
-/** Says loudly what the operator has given up. */
+/** Logs a warning about disabled verification. */
 export function warnOfTrust({ trust }: GlobalAddress, settings: ZoneSettings, logger: Logger): void {
   if (trust === 'unverified') {
     logger.warn('THE GLOBAL IS NOT VERIFIED: whoever answers at its address is taken for it, and gets the zone token', {
@@ -64,7 +64,7 @@ function tlsTrust(settings: ZoneSettings): GlobalTrust {
   return { type: 'verified', authority: readNamed('CAUSEWAY_GLOBAL_CA_FILE', file) };
 }
 
-/** Throws with the setting's name: the zone serves on without its global, and tries again. */
+/** Throws with the setting's name: the zone continues without its global, and retries. */
 function readNamed(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);

@@ -10,7 +10,7 @@ import type { GlobalAddress } from './global-address';
 import { SEALING_KEYS } from '../identity/workload-identity.module';
 import type { ZoneToken } from './zone-token';
 
-/** The global that a zone joins, and the token that it shows. */
+/** The global that a zone joins, and the zone's token. */
 export interface JoinedGlobal extends GlobalAddress {
   readonly token: ZoneToken;
 }
@@ -37,7 +37,7 @@ function proxyInsights(proxies: ProxyDirectory): InsightSource {
   };
 }
 
-/** Returns the options of the zone's sync with its global, from its settings; none if `global` is undefined. */
+/** Returns the options of the zone's sync with its global, from its settings; undefined if `global` is. */
 export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
   global: JoinedGlobal | undefined,

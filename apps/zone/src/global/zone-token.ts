@@ -4,21 +4,21 @@ import { CredentialsMissing, type ZoneTokenSource } from '@causeway/kds';
 import { errorText, type Logger } from '@causeway/runtime';
 import { zoneTokenFault, type ZoneSettings } from '../config';
 
-/** Largest file of a token. */
+/** Maximum size of a token file, KiB. */
 const MAX_KIB = 64;
 
-/** Of whom a token must be, and where it is. */
+/** The settings that locate the token, and the zone that it must belong to. */
 type ZoneTokenSettings = Pick<ZoneSettings, 'CAUSEWAY_ZONE_NAME' | 'CAUSEWAY_ZONE_TOKEN' | 'CAUSEWAY_ZONE_TOKEN_FILE'>;
 
 /**
- * The zone token of the settings, of which both the value and the file are read anew. What is no token of this zone changes
- * nothing and is logged once. Where the global refuses a new token, the former one that it has accepted is shown until the
- * global refuses that too: a mistake of the operator costs the zone nothing before the former token ends.
+ * The zone token of the settings; both the value and the file are read again. A text that is not a token of this zone is ignored and logged once. If
+ * the global refuses a new token, the previous token that it accepted is used until the global refuses that too: a mistake of the operator has no
+ * effect before the previous token expires.
  */
 export class ZoneToken implements ZoneTokenSource {
   private readonly listeners = new Set<() => void>();
   private newest: string | undefined;
-  /** The last one that the global has accepted. */
+  /** The last token that the global accepted. */
   private proven: string | undefined;
   private isNewestRefused = false;
   private lastFault: Error | undefined;
@@ -30,7 +30,7 @@ export class ZoneToken implements ZoneTokenSource {
     this.newest = settings.CAUSEWAY_ZONE_TOKEN;
   }
 
-  /** The token of a program, which follows its settings. */
+  /** Creates the token of a program, which follows its settings. */
   static follow({ settings, logger, reload }: ControlPlaneCore<ZoneSettings>): ZoneToken {
     const token = new ZoneToken(settings, logger);
     reload.on('CAUSEWAY_ZONE_TOKEN', (given) => token.replace(given));
@@ -38,7 +38,7 @@ export class ZoneToken implements ZoneTokenSource {
     return token;
   }
 
-  /** Why the newest token of the settings is not used; undefined if it is. */
+  /** The reason why the newest token of the settings is not used; undefined if it is. */
   get fault(): string | undefined {
     return this.lastFault && errorText(this.lastFault);
   }
@@ -80,7 +80,7 @@ export class ZoneToken implements ZoneTokenSource {
     if (this.readFile()) this.tell();
   }
 
-  /** Takes another value of CAUSEWAY_ZONE_TOKEN. */
+  /** Applies another value of CAUSEWAY_ZONE_TOKEN. */
   replace(given: string | undefined): void {
     if (given === undefined)
       this.logger.warn('the zone token was taken away: the former one is shown until the next start', {
@@ -93,13 +93,13 @@ export class ZoneToken implements ZoneTokenSource {
     return this.isNewestRefused ? this.proven : this.newest;
   }
 
-  /** Whether the file has another token than before. */
+  /** Returns whether the file has another token than before. */
   private readFile(): boolean {
     const { CAUSEWAY_ZONE_TOKEN_FILE: file } = this.settings;
     return file !== undefined && this.take('CAUSEWAY_ZONE_TOKEN_FILE', () => tokenIn(file));
   }
 
-  /** Whether a source has another token than before; one that is wrong changes nothing. */
+  /** Returns whether a source has another token than before; an invalid one is ignored. */
   private take(setting: string, read: () => string): boolean {
     const before = this.newest;
     try {
@@ -124,7 +124,7 @@ export class ZoneToken implements ZoneTokenSource {
     if (reason === this.fault) return;
     const Failure = cause instanceof CredentialsMissing ? CredentialsMissing : Error;
     this.lastFault = new Failure(reason, { cause });
-    // // Without any token yet, the session that waits for one logs that.
+    // Without any token yet, the session that waits for one logs that.
     if (this.newest !== undefined) this.logger.error('the zone token stays as it was', { reason });
   }
 
@@ -133,7 +133,7 @@ export class ZoneToken implements ZoneTokenSource {
   }
 }
 
-/** Throws `CredentialsMissing` where there is no file: the token is to come. */
+/** Throws `CredentialsMissing` if there is no file: the token is expected later. */
 function tokenIn(file: string): string {
   try {
     return boundedText(file, MAX_KIB).trim();
@@ -143,7 +143,7 @@ function tokenIn(file: string): string {
   }
 }
 
-/** The token, where it is one of this zone. Whether it is valid only the global knows. */
+/** Returns the token if it belongs to this zone. Only the global knows whether it is valid. */
 function checkedToken(token: string, zone: string): string {
   const fault = token === '' ? 'must not be empty' : zoneTokenFault(token);
   if (fault !== undefined) throw new Error(fault);

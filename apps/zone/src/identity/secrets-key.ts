@@ -12,7 +12,7 @@ import { dnsAddresses } from '../dns-options';
 /** Source of the keys that seal secrets in the store. */
 export type SecretsSource =
   | { readonly type: 'given'; readonly keys: SealingKeys }
-  /** A file with a key, made at the first start. */
+  /** A file with a key, created at the first start. */
   | { readonly type: 'file'; readonly file: string };
 
 /** Maximum length of a file with keys, characters. */
@@ -39,13 +39,13 @@ export function secretsSource(settings: ZoneSettings, cp: ControlPlane): Secrets
   return { type: 'file', file: join(stateFolder(cp, settings), `zone-${zone}.secrets.key`) };
 }
 
-/** Every address that the program listens on. */
+/** Returns every address that the program listens on. */
 function bindAddresses(settings: ZoneSettings): readonly string[] {
   const { CAUSEWAY_BIND_ADDRESS: rest, CAUSEWAY_XDS_BIND_ADDRESS: xds = rest } = settings;
   return [rest, xds, ...dnsAddresses(settings)];
 }
 
-/** Task of a leader at the start of its term and periodically after it. */
+/** Returns the sealing keys: the given ones, or those of the file, which is created at the first start. Rejects if they cannot be read. */
 export async function openSecrets(source: SecretsSource, logger: Logger): Promise<SealingKeys> {
   if (source.type === 'given') return source.keys;
   const { file } = source;
@@ -71,7 +71,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Written whole under another name first: no replica reads half a key. */
+/** Written under another name first: no replica reads an incomplete key. */
 async function makeFile(file: string, logger: Logger): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${randomUUID()}.new`;
@@ -80,7 +80,7 @@ async function makeFile(file: string, logger: Logger): Promise<string> {
   try {
     await handle.writeFile(text);
     await handle.sync();
-    await link(unfinished, file); // unlike rename it never replaces
+    await link(unfinished, file); // Unlike rename, link never replaces a file.
     await syncFolder(dirname(file));
     logger.warn('CAUSEWAY_SECRETS_KEY is not set: a key was made; without its file the secrets of this zone are lost', {
       file,
@@ -96,7 +96,7 @@ async function makeFile(file: string, logger: Logger): Promise<string> {
   }
 }
 
-/** A key that seals what is stored must outlive a failure of power: its name is in the folder only once that is on disk. */
+/** A key that seals stored data must survive a power failure: the folder entry is synced after the file. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -12,15 +12,15 @@ import type { IndexReader } from '@causeway/store';
 /** Sources of the evidence of a zone. */
 export interface TrustEvidenceSources {
   readonly index: IndexReader;
-  /** The proxies of the zone, whichever replica they are connected to. */
+  /** The proxies of the zone at all replicas. */
   readonly proxies: Pick<ProxyDirectory, 'all' | 'isLoaded' | 'heardUpTo'>;
   readonly zone: string;
   readonly isFederated: boolean;
 }
 
 /**
- * Finds who has not received the authorities of the zone: zones without its trust domains, connected proxies of this
- * zone, and those of other zones.
+ * Finds the zones and proxies that have not received the authorities of the zone: zones without its trust domains, connected proxies of this zone,
+ * and those of other zones.
  */
 export class ZoneTrustEvidence implements TrustEvidence {
   constructor(private readonly sources: TrustEvidenceSources) {}
@@ -39,10 +39,7 @@ export class ZoneTrustEvidence implements TrustEvidence {
     return Promise.resolve({ missing: [...domains, ...own, ...unknown, ...others.missing], unheard: others.unheard });
   }
 
-  /**
-   * Whether each replica has reported its proxies since the trust was changed: the trust that the global distributes,
-   * else the zone's own.
-   */
+  /** Reports whether each replica has reported its proxies since the trust changed: the trust that the global distributes, else the zone's own. */
   private isHeard(): boolean {
     const { index, proxies, zone, isFederated } = this.sources;
     const heardUpTo = proxies.heardUpTo(index.point?.incarnation ?? '');

@@ -10,7 +10,7 @@ import { UpgradedSecrets } from '@causeway/controllers';
 import { provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 
-/** Looks for the upgrade of Secrets as long as the program runs. */
+/** Polls for the upgrade of Secrets while the program runs. */
 class UpgradeLookup implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(@Inject(UpgradedSecrets) private readonly secrets: UpgradedSecrets) {}
 
@@ -23,7 +23,7 @@ class UpgradeLookup implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 }
 
-/** Whether the Secrets of this store list their users. */
+/** Provides whether the Secrets of this store list their users. */
 @Module({})
 export class UpgradedSecretsModule {
   static forRoot({

@@ -51,7 +51,7 @@ export interface WorkloadIdentityOptions extends ModuleImports {
   readonly secrets: SecretsSource;
 }
 
-/** Operations on the authority: reading and rotating it. */
+/** Operations on the authority: reading and rotation. */
 export class RotationOperation implements AuthorityAccess {
   constructor(
     readonly authority: ZoneAuthority,
@@ -60,14 +60,14 @@ export class RotationOperation implements AuthorityAccess {
   ) {}
 }
 
-/** Checks at the start that the keys of secrets open what is stored. */
+/** Checks at the start that the keys of secrets decrypt the stored secrets. */
 class SealedKeyCheck implements OnModuleInit {
   constructor(
     private readonly authority: ZoneAuthority,
     private readonly core: ControlPlaneCore<ZoneSettings>,
   ) {}
 
-  /** Rejects with one line where they do not: a replica with other keys could sign nothing. */
+  /** Rejects with one line if they do not: a replica with other keys could sign nothing. */
   async onModuleInit(): Promise<void> {
     const { shutdown: signal, clock, logger } = this.core;
     const problem = await retryWhileUnavailable(() => this.authority.keyProblem(), { clock, logger, signal });
@@ -127,7 +127,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   }
 }
 
-/** The certificate authority of the zone. */
+/** Provides the certificate authority of the zone. */
 function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
   return provideFrom(
     ZoneAuthority,
@@ -145,7 +145,7 @@ function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSet
   );
 }
 
-/** The certificates of workloads, which every replica signs. */
+/** Provides the certificates of workloads, which every replica signs. */
 function certificatesProvider({ settings, clock }: ControlPlaneCore<ZoneSettings>): Provider {
   const { CAUSEWAY_ZONE_NAME: zone, CAUSEWAY_WORKLOAD_CERT_VALIDITY: validity } = settings;
   const sources = { index: INDEX, signer: ZoneAuthority, keys: SEALING_KEYS, meshes: MESHES };
@@ -157,7 +157,7 @@ function certificatesProvider({ settings, clock }: ControlPlaneCore<ZoneSettings
   });
 }
 
-/** Provides the enrolments of machines. */
+/** Provides the enrolments of hosts. */
 function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
   const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
   return provideFrom(
@@ -196,7 +196,7 @@ function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provi
   ];
 }
 
-/** The tokens by which proxies show who they are. */
+/** Provides the tokens that authenticate proxies. */
 function tokenProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
   const sources = { backend: POSTGRES_BACKEND, index: INDEX };
   return [

@@ -12,7 +12,7 @@ export interface WorkloadOperationOptions {
   readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly tokens: DataplaneTokens['tokens'];
-  /** Whether this replica knows of a session with the global; undefined where another one leads, and without a global. */
+  /** Reports whether this replica has a session with the global; undefined if another one leads, and without a global. */
   readonly isConnected: () => boolean | undefined;
 }
 

@@ -63,27 +63,27 @@ const SOURCES = {
   zoneTokens: ZONE_PROXY_TOKENS,
 };
 
-/** The same with the facts of the zone's control plane. */
+/** The dependencies of a zone's leader, with the facts of its control plane. */
 interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly core: ControlPlaneCore<ZoneSettings>;
 }
 
-/** Interval at which due steps of the certificate authority are looked for, ms. */
+/** Interval of the checks for due steps of the certificate authority, ms. */
 const AUTHORITY_INTERVAL = 1_000;
-/** Time for zones that do not report their proxies to receive a new authority after the global has sent it, ms. */
+/** Time after the global has sent a new authority in which zones that do not report their proxies receive it, ms. */
 const TRUST_MARGIN = 30_000;
-/** Interval at which the key that signs dataplane tokens is looked for, ms; the index answers. */
+/** Interval of the checks of the key that signs dataplane tokens, ms; reads the index only. */
 const KEY_INTERVAL = 10_000;
 
-/** Interval at which ended leases of agents are looked for, ms. */
+/** Interval of the checks for expired leases of agents, ms. */
 const LEASE_INTERVAL = 1_000;
 
-/** Interval at which Dataplanes of an older version to enrol are looked for, ms; mostly one look-up in the index. */
+/** Interval of the checks for Dataplanes of an older version to enrol, ms; mostly one look-up in the index. */
 const ENROLMENT_INTERVAL = 1_000;
-/** Interval at which obsolete enrolments are looked for, ms. */
+/** Interval of the checks for obsolete enrolments, ms. */
 const MAINTENANCE_INTERVAL = 30_000;
 
-/** Interval at which old sessions of proxies are looked for, ms. */
+/** Interval of the checks for old sessions of proxies, ms. */
 const PROXY_INTERVAL = 60_000;
 
 /** Work of a zone's leader for one term: control loops, the session with the global, maintenance of the store. */
@@ -146,7 +146,7 @@ class ZoneTerm implements LeaderWork {
     return policyCounts(this.loops);
   }
 
-  /** The certificate (PEM) of the authority that signs for workloads; undefined before the first look, and after the term. */
+  /** The certificate (PEM) of the authority that signs for workloads; undefined before the first check, and after the term. */
   get workloadAuthority(): string | undefined {
     return this.isOver ? undefined : this.authorities.signing;
   }
@@ -174,7 +174,7 @@ class ZoneTerm implements LeaderWork {
     }
   }
 
-  /** The leases of agents, as this leader knows them; undefined after the term. */
+  /** Returns the counts of agents' leases at this leader; undefined after the term. */
   leaseCounts(): LeaseReaper['counts'] | undefined {
     return this.isOver ? undefined : this.leases.counts;
   }
@@ -219,7 +219,7 @@ class ZoneTerm implements LeaderWork {
   }
 }
 
-/** Makes the terms of a zone's leader, and answers for metrics and REST from the latest one. */
+/** Creates the terms of a zone's leader, and answers for metrics and REST from the latest one. */
 export class ZoneLeader {
   private latest: ZoneTerm | undefined;
 
@@ -232,17 +232,17 @@ export class ZoneLeader {
     return poolReports(this.latest?.loops ?? [], this.options.core.clock.now());
   }
 
-  /** Undefined while another replica leads. */
+  /** Returns undefined while another replica leads. */
   leases(): LeaseReaper['counts'] | undefined {
     return this.latest?.leaseCounts();
   }
 
-  /** The certificate (PEM) of the authority that signs for workloads; undefined while another replica leads. */
+  /** Returns the certificate (PEM) of the authority that signs for workloads; undefined while another replica leads. */
   workloadAuthority(): string | undefined {
     return this.latest?.workloadAuthority;
   }
 
-  /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */
+  /** Accepts the global's new incarnation on behalf of the operator, whichever replica leads; undefined if none is pending. */
   async confirmGlobal(): Promise<PendingIncarnation | undefined> {
     const incarnation = await confirmPeerIncarnation(this.options.backend.store, GLOBAL_PEER);
     await this.latest?.sync?.checkConfirmation();
@@ -257,7 +257,7 @@ export class ZoneLeader {
     return sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD);
   }
 
-  /** The session with the global; undefined while another replica leads, and where there is no global. */
+  /** Returns the session with the global; undefined while another replica leads, and without a global. */
   session(): ZoneSyncStatus | undefined {
     return this.latest?.sync?.status();
   }

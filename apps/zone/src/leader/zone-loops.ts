@@ -55,7 +55,7 @@ export interface TermParts {
   readonly term: LeaderTerm;
 }
 
-/** The loops of one term that say what becomes of routes and policies: of the zone's own to their users, of the global's to the global. */
+/** Creates the loops of one term that report on routes and policies: the zone's own to their users, the global's to the global. */
 function routeLoops(
   { core: { cp, registry }, index, meshes, routes, policies, proxies }: LoopSources,
   { sync, term }: TermParts,
@@ -72,7 +72,7 @@ function routeLoops(
   return [...status, createProgressReporter({ cp, reported, proxies, findPosition }, term)];
 }
 
-/** The loop that changes the form of SPIFFE ids. */
+/** Creates the loop that changes the form of SPIFFE ids. */
 function identityPathLoop({ core: { cp, settings } }: LoopSources, { replicas, sync }: TermParts): ControlLoop {
   return createIdentityPathLoop({
     cp,
@@ -84,7 +84,7 @@ function identityPathLoop({ core: { cp, settings } }: LoopSources, { replicas, s
   });
 }
 
-/** Messages of loops in the log. */
+/** Returns the callbacks of loops that log warnings. */
 function loopWarnings(
   logger: Logger,
 ): Pick<Parameters<typeof createZoneReconcilers>[0], 'onHeld' | 'onRaisedCooldown' | 'onUnusableName' | 'onExhausted'> {
@@ -104,7 +104,7 @@ function loopWarnings(
   };
 }
 
-/** The control loops of one term. */
+/** Creates the control loops of one term. */
 export function createLoops(options: LoopSources, parts: TermParts): readonly ControlLoop[] {
   const { core, index, meshes, binding, proxies } = options;
   const { authorities, health } = parts;

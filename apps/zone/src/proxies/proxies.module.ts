@@ -13,7 +13,7 @@ import { provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { ZoneSettings } from '../config';
 
-/** Reads the sessions of proxies as long as the application runs. */
+/** Reads the sessions of proxies while the application runs. */
 class ProxyDirectoryReader implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly ending = new AbortController();
   private reading: Promise<void> = Promise.resolve();
@@ -30,9 +30,7 @@ class ProxyDirectoryReader implements OnApplicationBootstrap, BeforeApplicationS
   }
 }
 
-/**
- * Creates the resolver of hosts for proxies without an agent; ends the program, a line an entry, if a rule is invalid.
- */
+/** Creates the resolver of hosts for proxies without an agent; ends the program, with one line for each entry, if a rule is invalid. */
 function createHosts({ settings, clock }: ControlPlaneCore<ZoneSettings>): DialledHosts {
   const parsed = parseDialRules(settings.CAUSEWAY_EXTERNAL_MAY_DIAL);
   if (!parsed.ok) return exitWithProblems(parsed.errors.map((reason) => `CAUSEWAY_EXTERNAL_MAY_DIAL: ${reason}`));
@@ -40,7 +38,7 @@ function createHosts({ settings, clock }: ControlPlaneCore<ZoneSettings>): Diall
   return new DialledHosts(parsed.rules, new NameResolver(lookup, clock));
 }
 
-/** The proxies of the zone as all its replicas know them. */
+/** Provides the proxies of the zone, merged from all its replicas. */
 @Module({})
 export class ProxiesModule {
   static forRoot({ imports, core }: ModuleImports & { readonly core: ControlPlaneCore<ZoneSettings> }): DynamicModule {

@@ -50,7 +50,7 @@ export class XdsCertificates extends PortCertificates {}
 
 type CoreOption = { readonly core: ControlPlaneCore<ZoneSettings> };
 
-/** The certificate that proxies verify a zone's control plane by. */
+/** Provides the certificate by which proxies verify a zone's control plane. */
 @Module({})
 class XdsCertificatesModule {
   static forRoot({ imports, core }: ModuleImports & CoreOption): DynamicModule {
@@ -121,7 +121,7 @@ function xdsOptions(
       meshes,
       isReady: () => firstState.isReady(),
       onReady: (listener) => firstState.onReady(listener),
-      // The inbounds that take TLS name the trust: a proxy that has accepted it has them.
+      // A proxy that has accepted the trust has the inbounds that take TLS, because these refer to the trust.
       takesTls: (dataplane) => (proxies.ofOwner(dataplane)?.facts.authorities?.length ?? 0) > 0,
       onTls: (listener) => proxies.subscribe(listener),
       areSecretsUpgraded: () => secrets.isDone(),
@@ -143,7 +143,7 @@ async function signingCertificate(authority: ZoneAuthority): Promise<string | un
   return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
 }
 
-/** Returns the way in for what agents write: `access` decides what each may. */
+/** Returns the admission of writes by agents: `access` decides what each may write. */
 function toAdmission(
   core: ControlPlaneCore<ZoneSettings>,
   { store, agentLeases }: PostgresBackend,
@@ -165,7 +165,7 @@ function readLimits(settings: ZoneSettings): NonNullable<XdsPortOptions['limits'
   };
 }
 
-/** Says that this replica knows enrolments, and forms of SPIFFE ids: the zone goes by them once all replicas do. */
+/** Records that this replica supports enrolments and forms of SPIFFE ids: the zone uses them once all replicas do. */
 async function announce(
   core: ControlPlaneCore<ZoneSettings>,
   { store }: PostgresBackend,

@@ -2,7 +2,7 @@ import { Unavailable } from '@causeway/resources';
 import { TokenBuckets, type Clock } from '@causeway/runtime';
 import type { Caller } from '../authorization/caller';
 
-/** The caller has sent more requests than it may; the interface says when to come back. */
+/** Thrown when the caller has sent more requests than it may; the message says when to retry. */
 export class RateLimited extends Unavailable {
   constructor(
     message: string,

@@ -33,14 +33,14 @@ export class StayReview<A extends { readonly until?: number }> {
     return this.until;
   }
 
-  /** Asks again. */
+  /** Authenticates the caller again. */
   review(): void {
     if (this.isOver) return;
     if (this.isAsking) this.mustAskAgain = true;
     else void this.ask();
   }
 
-  /** Asks again if the answer has expired. */
+  /** Authenticates the caller again if the result has expired. */
   checkTime(): void {
     if (this.until <= this.options.clock.now()) this.review();
   }

@@ -11,9 +11,9 @@ export type Grants = ReadonlyMap<string, readonly Grant[]>;
 export interface CompiledPolicy {
   /** Granting bindings. */
   readonly grants: Grants;
-  /** In a federated zone its own bindings: their subjects may do no more than these allow. */
+  /** In a federated zone the grants of its own bindings: the upper limit of what their subjects may do. */
   readonly limits: Grants;
-  /** By zone that a binding names, the digest of its grants. */
+  /** The digest of its grants, by each zone that a binding names. */
   readonly zones: ReadonlyMap<string, string>;
 }
 

@@ -26,9 +26,8 @@ import {
 const DEFAULT_MACHINES = 100;
 
 /**
- * Request for a dataplane token: the Dataplanes of the mesh for which it is valid, and the services that they may
- * serve. It names one Dataplane, or a workload and services for a group of machines. Defaults: namespace `default`, and
- * the services named like the Dataplane or its workload.
+ * A request for a dataplane token: the Dataplanes of the mesh for which it is valid, and the services that they may serve. It names one Dataplane, or
+ * a workload and services for a group of hosts. Defaults: namespace `default`, and the services named like the Dataplane or its workload.
  */
 export interface DataplaneTokenRequest extends WorkloadBinding, TokenRequest {
   readonly mesh: string;
@@ -76,7 +75,7 @@ export function createDataplaneTokens(dependencies: TokenDependencies): Dataplan
   return new TokenFamily(DATAPLANE_TOKEN, dependencies);
 }
 
-/** Returns what a request grants that names a Dataplane, or a workload and services. */
+/** Returns the grant of a request that names a Dataplane, or a workload and services. */
 function toGrant(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
   const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
   return {
@@ -95,7 +94,7 @@ function ownServices(name: string | undefined, workload: string | undefined): re
   return workload === undefined || workload === name ? [name] : [name, workload];
 }
 
-/** Returns the missing fields of a request: a credential that names nobody would be valid for everybody. */
+/** Returns the missing fields of a request: a credential without a subject would be valid for everybody. */
 function grantViolations({ name, workload, services, tags, machines }: DataplaneTokenRequest): readonly Violation[] {
   if (name !== undefined) {
     const reason = 'is for a group of machines, which a token with a name is not for; leave one out';
@@ -128,7 +127,7 @@ export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>):
   ];
 }
 
-/** Returns the claims as lists show them: `{mesh, namespace, name, services, tags, workload, machines}`. */
+/** Returns the claims in the form of lists: `{mesh, namespace, name, services, tags, workload, machines}`. */
 function readFacts({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: JsonObject): JsonObject {
   return {
     ...(typeof Mesh === 'string' ? { mesh: Mesh } : {}),

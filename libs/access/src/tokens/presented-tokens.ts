@@ -6,10 +6,7 @@ const DAY = 24 * 3_600_000;
 /** Time for which a presented token is remembered, ms. */
 const RETENTION = DAY;
 
-/**
- * Minimum validity of a token that is worth a warning, ms: shorter ones, such as a user's for a day, are meant to
- * expire.
- */
+/** Minimum validity of a token whose expiry is worth a warning, ms: shorter ones, such as a user's for a day, are intended to expire. */
 const MIN_VALIDITY = 7 * DAY;
 
 /** Maximum number of remembered tokens; beyond it, the token presented longest ago is evicted. */

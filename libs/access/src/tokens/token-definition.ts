@@ -52,7 +52,7 @@ export interface TokenClaims<Claims extends TokenFacts> extends TokenUse {
   readonly decode: (token: VerifiedToken) => Claims;
 }
 
-/** One use of tokens: its name, the fields of its requests and its claims. `TokenFamily` does the rest. */
+/** One use of tokens: its name, the fields of its requests and its claims. `TokenFamily` implements the rest. */
 export interface TokenDefinition<
   Request extends TokenRequest,
   Answer extends object,

@@ -43,7 +43,7 @@ export function createZoneTokenService(options: Omit<TokenDependencies, 'cp'>): 
  * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
  */
 class ZoneTokenAuthenticator {
-  /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
+  /** The last token of each zone that was admitted: the serial of its key, and its expiry in ms since 1970. */
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
 
   constructor(

@@ -33,7 +33,7 @@ import { documentDiff } from './document-diff';
 export interface WriteRules {
   /** Checks the caller's right to write the document. */
   readonly authorise: (decoded: DecodedDocument) => void;
-  /** Reads what refusals of `plan` over these resources need for their messages. */
+  /** Reads data for the messages of refusals of `plan` over these resources. */
   readonly prepare: (stored: Iterable<Resource | undefined>) => Promise<void>;
   /** Returns the outcome of a write over `stored`. */
   readonly plan: (document: PlannedDocument) => WriteOutcome;
@@ -69,7 +69,7 @@ const MAX_ATTEMPTS = 4;
 /** Processes one batch from documents to results (docs/design.md §6 Batches). Used once. */
 export class BatchWrite {
   private readonly results: BatchResults;
-  /** By index of the document; for a document without a mesh, where it would be created. */
+  /** By index of the document; for a document without a mesh, the identity that it would get. */
   private readonly ids = new Map<number, Identity>();
   private readonly kinds: PendingKinds;
   private checked = 0;

@@ -18,7 +18,7 @@ export interface Draft {
   /** Empty for kinds without namespaces. */
   readonly namespace: string;
   readonly name: string;
-  /** As the user wrote them, computed labels included. */
+  /** In the user's form, including computed labels. */
   readonly labels: Labels;
   readonly spec: JsonObject;
 }

@@ -28,7 +28,7 @@ export interface ReplicaLeasesOptions {
 
 /** Interval at which leases are renewed in the store, ms. */
 const RENEW_INTERVAL = 1_000;
-/** The same as a share of a short lease. */
+/** The interval as a share of a short lease. */
 const RENEW_SHARE = 1 / 5;
 /** Maximum number of rows in one statement. */
 const MAX_ROWS = 2_000;

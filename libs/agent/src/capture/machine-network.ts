@@ -45,7 +45,7 @@ const MARKER_FILE = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
 /** Interval at which rules and routes are checked, ms. */
 const POLL_INTERVAL = 2_000;
-/** The same while they cannot be restored, ms. */
+/** The interval while they cannot be restored, ms. */
 const RETRY_INTERVAL = 15_000;
 const OWNER = /comment "causeway-agent ([^"\s]+)"/;
 

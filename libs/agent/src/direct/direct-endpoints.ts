@@ -93,7 +93,7 @@ function weightEndpoints(
   for (const { weight, endpoints } of localities) {
     const share = Math.round((WEIGHT_SCALE * weight) / endpoints.length);
     const each = isWeighted ? Math.min(MAX_WEIGHT, Math.max(1, share)) : 1;
-    // Of two endpoints with the same address, the first counts.
+    // If two endpoints have the same address, the first one counts.
     for (const { address, port } of endpoints) {
       const key = `${address} ${port}`;
       if (!found.has(key)) found.set(key, { address, port, weight: each });

@@ -11,7 +11,7 @@ import { KernelMaps, countOpenConnections, type KernelMapsOptions } from './kern
 import { formatServiceKey, type DirectService } from '../capture/service-maps';
 
 export interface DirectPlaneOptions extends KernelMapsOptions {
-  /** Whether this plane captures the machine's virtual IPs; otherwise it only serves inbounds. */
+  /** Whether this plane captures the host's virtual IPs; otherwise it only serves inbounds. */
   readonly capturesVirtualIps: boolean;
   /** Ranges of IP addresses in which the operator trusts every machine and the network between them. */
   readonly trustedNetworks: readonly string[];

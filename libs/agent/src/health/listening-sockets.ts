@@ -8,7 +8,7 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 
 /** Listening TCP socket of this machine. */
 export interface ListeningSocket {
-  /** As in the table: hexadecimal, in the byte order of the machine. */
+  /** In the table's form: hexadecimal, in the byte order of the host. */
   readonly address: string;
   readonly port: number;
   /** User who opened it. */

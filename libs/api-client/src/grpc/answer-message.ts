@@ -3,13 +3,13 @@ import { isJsonObject, type JsonValue, type Schema } from '@causeway/resources';
 import { ApiError } from '../api-error';
 import { findMisfit } from '../check-answer';
 
-/** A response whose answer is a message; servers of before have sent its text alone. */
+/** A response with a typed answer; older servers sent only its text. */
 interface AnsweredMessage {
   readonly answer: object | undefined;
   readonly answerJson: string;
 }
 
-/** Returns the answer of a call as REST has it: of the message, or of the text where the server is an older one. */
+/** Returns the answer of a call in its REST form: from the message, or from the text of an older server. */
 export function readAnswer<O extends Operation>(
   { answer: { schema } }: O,
   { answer, answerJson }: AnsweredMessage,
@@ -20,12 +20,12 @@ export function readAnswer<O extends Operation>(
   throw new ApiError('internal', `the server sent an answer that cannot be read: ${misfit}`);
 }
 
-/** True for a value that a client can read as the answer of an operation: it has no misfit. */
+/** Reports whether a client can read a value as the answer of an operation: it has no misfit. */
 function isAnswer<O extends Operation>(value: unknown, misfit: string | undefined): value is AnswerOf<O> {
   return misfit === undefined;
 }
 
-/** Converts a message to JSON; a field that it lacks is left out where the schema allows that, because messages have empty lists in place of absent ones. */
+/** Converts a message to JSON; an empty field is omitted if the schema allows that, because messages have empty lists in place of absent ones. */
 function fromMessage(schema: Schema, value: unknown): JsonValue {
   const { properties, required = [], items } = schema;
   if (Array.isArray(value)) return value.map((item: unknown) => fromMessage(items ?? {}, item));
@@ -38,7 +38,7 @@ function fromMessage(schema: Schema, value: unknown): JsonValue {
   return Object.fromEntries(fields);
 }
 
-/** True for values that a message has: texts, numbers, flags, null, and the objects of Struct. */
+/** Reports whether a value occurs in messages: texts, numbers, flags, null, and the objects of Struct. */
 function isJsonValue(value: unknown): value is JsonValue {
   return value === null || ['string', 'number', 'boolean', 'object'].includes(typeof value);
 }

@@ -54,7 +54,7 @@ import { resumingWatch } from '../resuming-watch';
 import { readAnswer } from './answer-message';
 import { toApiError, statusToApiError } from './grpc-error';
 
-/** Characters of documents in one message of an apply; a message may have 4 MiB. */
+/** Maximum number of characters of documents in one message of an apply; the limit of a message is 4 MiB. */
 const MESSAGE = 1024 * 1024;
 
 /** Timeout of a unary call, ms. */
@@ -64,7 +64,7 @@ const OPTIONS = {
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 10_000,
-  // A cut is retried as soon as by REST.
+  // Retries a broken connection as soon as REST does.
   'grpc.initial_reconnect_backoff_ms': 50,
   'grpc.max_reconnect_backoff_ms': 5_000,
 };
@@ -78,7 +78,7 @@ const OUTCOMES = {
   [ApplyOutcome.APPLY_OUTCOME_SKIPPED]: 'skipped',
 } as const;
 
-/** A control plane over gRPC. */
+/** A client over gRPC. */
 export class GrpcApiClient implements ApiClient {
   readonly server: URL;
   readonly rest: RestCalls;
@@ -141,7 +141,7 @@ export class GrpcApiClient implements ApiClient {
     }
     const { mesh = '' } = resource;
     const complete = mesh === '' ? document : { mesh, ...document };
-    // The server takes no etag with a dry run.
+    // The server accepts no etag with a dry run.
     if (dryRun && etag !== '' && (await this.get(resource)).etag !== etag)
       throw new ApiError('precondition-failed', 'the resource was changed meanwhile', [], {
         title: 'Precondition failed',
@@ -269,14 +269,14 @@ export class GrpcApiClient implements ApiClient {
     });
   }
 
-  /** The messages of a call; it is cancelled when `signal` aborts and when the reader leaves. Throws ApiError. */
+  /** Yields the messages of a call; cancels it when `signal` aborts or the reader stops. Throws ApiError. */
   private async *messages<T>(
     call: AsyncIterable<T> & Cancelable & { on(event: 'error', listener: () => void): unknown },
     signal = this.connection.signal,
   ): AsyncGenerator<T> {
     const cancel = (): void => call.cancel();
     signal?.addEventListener('abort', cancel, { once: true });
-    // Also of a call whose reader has left before its error came.
+    // Also handles an error that arrives after the reader has stopped.
     call.on('error', () => undefined);
     try {
       yield* call;
@@ -341,7 +341,7 @@ function toEndpoint({
   };
 }
 
-/** Returns a claim as REST has it, where texts that say nothing are left out. */
+/** Returns a claim in its REST form, without empty texts. */
 function toClaim(
   { service, generator, generatorZone, available, rule, reason, change }: Claim,
   i: number,

@@ -16,7 +16,7 @@ const CODES: Readonly<Partial<Record<number, ApiErrorCode>>> = {
   [status.DEADLINE_EXCEEDED]: 'unavailable',
 };
 
-/** Titles of the reasons in docs/reference/grpc.md, in the words of REST. */
+/** Titles of the reasons in docs/reference/grpc.md, equal to those of REST. */
 const TITLES: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: 'Unauthorized',
   ACCESS_DENIED: 'Forbidden',
@@ -36,12 +36,12 @@ const TITLES: Readonly<Record<string, string>> = {
   INTERNAL: 'Internal error',
 };
 
-/** The error of a call. */
+/** Returns the error of a failed call. */
 export function toApiError(server: URL, error: unknown): ApiError {
   if (!isServiceError(error)) return new ApiError('internal', String(error), [], { cause: error });
   const [details] = error.metadata.get('grpc-status-details-bin');
   if (Buffer.isBuffer(details)) return statusToApiError(RpcStatus.decode(details), error);
-  // Our servers send details with every error: this one comes from the transport.
+  // Our servers send details with every error: without them the error comes from the transport.
   if (error.code === status.UNAVAILABLE) return new ConnectionError(server, classifyProblem(error.details), error);
   return statusToApiError(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
 }
@@ -54,7 +54,7 @@ function classifyProblem(text: string): ConnectionProblem {
   return /wrong version number|packet length too long/.test(text) ? 'no-tls' : 'unreachable';
 }
 
-/** The error of a google.rpc.Status. */
+/** Returns the error of a google.rpc.Status. */
 export function statusToApiError({ code, message, details }: RpcStatus, cause?: unknown): ApiError {
   const find = (type: string): Buffer | undefined => details.find(({ typeUrl }) => typeUrl.endsWith(type))?.value;
   const info = find('/google.rpc.ErrorInfo');

@@ -24,7 +24,7 @@ export function sign({ address, ca, token, mesh, dataplane, csr }: CertificateOr
   });
 }
 
-/** TLS knows no IP address as server name; the certificate is checked for the address all the same. */
+/** TLS allows no IP address as server name; the certificate is still checked against the address. */
 function credentialsFor(address: string, ca: string | undefined): { channel: ChannelCredentials; options: object } {
   if (ca === undefined) return { channel: credentials.createInsecure(), options: {} };
   const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -1,19 +1,19 @@
 import type { AnswerOf, AnyOperation, BodyOf, PathOf, QueryOf } from '@causeway/api';
 
-/** A part of a request: left out where the definition has none, optional where none of its fields is required. */
+/** A part of a request: omitted if the definition has none, optional if none of its fields is required. */
 type InputPart<N extends string, T> = [keyof T] extends [never]
   ? { readonly [K in N]?: undefined }
   : Record<never, never> extends T
     ? { readonly [K in N]?: T }
     : { readonly [K in N]: T };
 
-/** Options of a request that its definition does not have. */
+/** Options of a request outside its definition. */
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A body whose words are any texts: the server knows which it takes, and names them where it refuses one. */
+/** Widens the words of a body to any text: the server knows which it accepts, and lists them when it refuses one. */
 export type OpenWords<T> = T extends string
   ? string
   : T extends readonly (infer I)[]
@@ -30,7 +30,7 @@ type RequestInput<O extends AnyOperation> = InputPart<'path', PathOf<O>> &
   (BodyOf<O> extends undefined ? { readonly body?: undefined } : { readonly body: OpenWords<BodyOf<O>> }) &
   RequestOptions;
 
-/** Arguments behind the definition in a call: nothing need be said of an operation without parameters. */
+/** The arguments after the definition in a call: optional for an operation without parameters. */
 export type InputArguments<O extends AnyOperation, M = unknown> =
   Record<never, never> extends RequestInput<O> ? [input?: RequestInput<O> & M] : [input: RequestInput<O> & M];
 
@@ -41,14 +41,14 @@ type QueryValue = string | number | boolean | Readonly<Record<string, string>> |
 export interface AnyInput extends RequestOptions {
   readonly path?: Readonly<Record<string, string | undefined>> | undefined;
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** Sent as JSON, a list as JSON lines. */
+  /** Sent as JSON; a list as JSON lines. */
   readonly body?: unknown;
 }
 
-/** Operations that answer with pages, which name the next one. */
+/** Operations whose answers are pages with the address of the next one. */
 export type PagedOperation = AnyOperation & {
   readonly answer: { readonly schema: { readonly properties: { readonly items: object; readonly next: object } } };
 };
 
-/** Item of the pages of an operation. */
+/** The type of a page's items. */
 export type ItemOf<O> = AnswerOf<O> extends { readonly items: readonly (infer I)[] } ? I : never;

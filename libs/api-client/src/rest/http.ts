@@ -20,17 +20,17 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
   503: 'unavailable',
 };
 
-/** URL of the server at a unix socket in its requests. */
+/** The base URL of requests to a server on a unix socket. */
 const BEHIND_SOCKET = new URL('http://localhost/');
 
-/** Characters of an answer that is no problem document, in an error's message. */
+/** Maximum number of characters of a non-problem answer in an error message. */
 const SHOWN = 200;
 
-/** Requests to one control plane over HTTP, on connections that are kept. Not `fetch`, which takes no authority. */
+/** Sends requests to one control plane over HTTP, with keep-alive. Not by `fetch`, which accepts no authority. */
 export class HttpTransport implements RestTransport {
   readonly server: URL;
   private readonly agent: PlainAgent | TlsAgent;
-  /** Of a server at a unix socket. */
+  /** Set for a server on a unix socket. */
   private readonly socketPath: string | undefined;
 
   constructor(private readonly connection: Connection) {
@@ -42,7 +42,7 @@ export class HttpTransport implements RestTransport {
       server.protocol === 'https:' ? new TlsAgent({ keepAlive: true, ...trust }) : new PlainAgent({ keepAlive: true });
   }
 
-  /** The lines of an answer, until it ends or the signal aborts. */
+  /** Yields the lines of an answer, until it ends or the signal aborts. */
   async *lines(response: IncomingMessage): AsyncGenerator<string> {
     response.setEncoding('utf8');
     let rest = '';
@@ -107,7 +107,7 @@ export class HttpTransport implements RestTransport {
     });
   }
 
-  /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
+  /** Returns a URL below the path of the server. Of an absolute URL (the next page of a list) only path and query are used. */
   private toUrl(path: string): URL {
     const { server } = this.connection;
     const { origin, pathname: base } = this.socketPath === undefined ? server : BEHIND_SOCKET;
@@ -115,14 +115,14 @@ export class HttpTransport implements RestTransport {
     return new URL(base.replace(/\/$/, '') + pathname + search, origin);
   }
 
-  /** Throws what a failed connection is. */
+  /** Throws the ApiError of a failed connection. */
   private unreachable(error: unknown): never {
     if (error instanceof ApiError) throw error;
     throw new ConnectionError(this.connection.server, classifyProblem(this.connection.server, error), error);
   }
 }
 
-/** Returns the parameters of a query as they are sent. */
+/** Returns the parameters of a query in their encoded form. */
 function queryPairs(query: NonNullable<SentRequest['query']>): readonly (readonly [string, string])[] {
   return Object.entries(query).flatMap(([name, value]): (readonly [string, string])[] => {
     if (value === undefined) return [];
@@ -131,14 +131,14 @@ function queryPairs(query: NonNullable<SentRequest['query']>): readonly (readonl
   });
 }
 
-/** Fields of a problem document, and of a line of an answer that refuses. */
+/** Fields of a problem document, or of a refusing line of an answer. */
 interface ProblemFields {
   readonly title?: unknown;
   readonly detail?: unknown;
   readonly invalid_parameters?: unknown;
 }
 
-/** The error of a problem document; `retryAfter` (ms) is what its headers say. */
+/** Returns the error of a problem document; `retryAfter` (ms) comes from its headers. */
 export function problemError(statusCode: number, problem: ProblemFields, retryAfter?: number): ApiError {
   const { title, detail, invalid_parameters: listed } = problem;
   const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : `status ${statusCode}`;

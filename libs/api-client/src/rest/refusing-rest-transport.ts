@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../api-error';
 import type { RestTransport, SentRequest } from './rest-calls';
 
-/** In place of HTTP where the connection is gRPC's: every call is refused, and the refusal says that it needs REST. */
+/** Replaces HTTP on a gRPC connection: every call is refused with an error that names REST. */
 export class RefusingRestTransport implements RestTransport {
   constructor(readonly server: URL) {}
 

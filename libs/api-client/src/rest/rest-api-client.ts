@@ -46,13 +46,13 @@ import { PAGE_SIZE, parseJson, RestCalls } from './rest-calls';
 
 type KindPlace = Pick<Kind, 'plural' | 'scope'>;
 
-/** Parameters in the path of a list. */
+/** The path parameters of a list. */
 interface ListPath {
   readonly plural: string;
   readonly mesh?: string;
 }
 
-/** A control plane over REST. Lists are read page by page; a watch from their token repeats what changed in between. */
+/** A client over REST. Lists are read page by page; a watch from their token repeats the changes made in between. */
 export class RestApiClient implements ApiClient {
   readonly server: URL;
   readonly rest: RestCalls;
@@ -171,7 +171,7 @@ export class RestApiClient implements ApiClient {
     return { ...(await this.findListPath({ kind, mesh })), name };
   }
 
-  /** Returns the place of a declared kind of the control plane; unknown kinds are looked up again. */
+  /** Returns the path of a declared kind of the control plane; unknown kinds are looked up again. */
   private async declaredKind(name: string): Promise<KindPlace | undefined> {
     if (!this.declared.has(name)) {
       const { resources } = await this.rest.call(listKinds);
@@ -218,10 +218,10 @@ function toEvent(block: ReadonlyMap<string, string>): WatchEvent {
 
 const WRITTEN = ['created', 'updated', 'unchanged'] as const;
 
-/** A line of the answer to a batch. */
+/** One line of the answer to a batch. */
 type BatchLine = AnswerOf<typeof applyResources>;
 
-/** Returns a line of the answer to a batch; undefined for an empty one, and for one that only a newer server writes. */
+/** Parses a line of the answer to a batch; undefined for an empty line, and for one of a type that only a newer server has. */
 function parseLine(text: string): BatchLine | undefined {
   const value = parseJson(text);
   return isLine(value) ? value : undefined;
@@ -245,7 +245,7 @@ function toResult(line: Extract<BatchLine, { readonly index: number }>): ApplyRe
   };
 }
 
-/** Returns the identity that an answer names; what it leaves out is empty. */
+/** Returns the identity in an answer; missing parts are empty. */
 function toId({ kind, mesh, zone, namespace, name }: { readonly [K in keyof ResourceId]?: unknown }): ResourceId {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   return { kind: text(kind), mesh: text(mesh), zone: text(zone), namespace: text(namespace), name: text(name) };

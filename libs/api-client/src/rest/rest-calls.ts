@@ -5,17 +5,17 @@ import { ApiError } from '../api-error';
 import type { AnyInput, InputArguments, ItemOf, PagedOperation } from './call-input';
 import { findMisfit } from '../check-answer';
 
-/** One request as it is sent. */
+/** One encoded request. */
 export interface SentRequest extends Pick<AnyInput, 'query' | 'body' | 'headers' | 'signal'> {
   readonly method?: AnyOperation['method'];
-  /** Begins with a slash; relative to the path of the server's address. Of the URL of a next page path and query count. */
+  /** Starts with a slash; relative to the path of the server's address. Of the URL of a next page only path and query are used. */
   readonly path: string;
 }
 
 /** Sends requests to one server. Every refusal is an ApiError. */
 export interface RestTransport {
   readonly server: URL;
-  /** Resolves with a response of success. */
+  /** Resolves with a successful response. */
   open(request: SentRequest): Promise<IncomingMessage>;
   /** Reads a whole response. */
   read(response: IncomingMessage): Promise<string>;
@@ -23,40 +23,42 @@ export interface RestTransport {
   lines(response: IncomingMessage): AsyncIterable<string>;
 }
 
-/** The answer to a request, with its headers. */
+/** An answer with its headers. */
 interface RestAnswer<T> {
   readonly body: T;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Items of one page of a list. */
+/** Page size of lists. */
 export const PAGE_SIZE = 1_000;
 
-/** Calls of the operations of REST, by their definitions. Every refusal is an ApiError, as is an answer that lacks what its schema requires. */
+/**
+ * Calls the operations of REST by their definitions. Every refusal is an ApiError, and so is an answer that lacks fields which its schema requires.
+ */
 export class RestCalls {
   private expected: Promise<string> | undefined;
 
   constructor(private readonly transport: RestTransport) {}
 
-  /** Resolves with the answer; of a list with one page. */
+  /** Resolves with the answer; for a list with one page. */
   call<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<AnswerOf<O>>;
   async call(operation: AnyOperation, input?: AnyInput): Promise<unknown> {
     return (await this.exchange(operation, input)).body;
   }
 
-  /** As `call`, with the headers of the answer. */
+  /** Resolves with the answer and its headers. */
   answer<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<RestAnswer<AnswerOf<O>>>;
   answer(operation: AnyOperation, input?: AnyInput): Promise<RestAnswer<unknown>> {
     return this.exchange(operation, input);
   }
 
-  /** The pages of a list, each when it is asked for. */
+  /** Yields the pages of a list, each requested on demand. */
   pages<O extends PagedOperation>(operation: O, ...input: InputArguments<O>): AsyncGenerator<RestAnswer<AnswerOf<O>>>;
   pages(operation: AnyOperation, input?: AnyInput): AsyncGenerator<RestAnswer<unknown>> {
     return this.follow(operation, input);
   }
 
-  /** The items of a list, page by page up to the end or up to `most`. */
+  /** Yields the items of a list, page by page up to the end or to `most`. */
   items<O extends PagedOperation>(
     operation: O,
     ...input: InputArguments<O, { readonly most?: number }>
@@ -74,19 +76,19 @@ export class RestCalls {
     return found;
   }
 
-  /** The text of an answer that is not JSON. */
+  /** Resolves with the text of an answer that is not JSON. */
   text<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<string>;
   async text(operation: AnyOperation, input?: AnyInput): Promise<string> {
     return this.transport.read(await this.transport.open(toWire(operation, input)));
   }
 
-  /** The lines of an answer that is read while it is made, without their ends; rejects where it is cut off. */
+  /** Yields the lines of a streamed answer, without their ends; rejects if it is cut off. */
   lines<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): AsyncIterable<string>;
   async *lines(operation: AnyOperation, input?: AnyInput): AsyncGenerator<string> {
     yield* this.transport.lines(await this.transport.open(toWire(operation, input)));
   }
 
-  /** The mesh that the control plane takes where a request names none, for paths; it is asked once, and when it is needed. */
+  /** Resolves with the mesh that the control plane uses for requests without one, for paths; requested once, on demand. */
   expectedMesh(): Promise<string> {
     this.expected ??= this.call(listKinds).then(({ defaultMesh }) => defaultMesh);
     return this.expected;
@@ -124,7 +126,7 @@ function toWire(operation: AnyOperation, { path = {}, ...input }: AnyInput = {})
   return { ...input, method: operation.method, path: requestPath(operation, path) };
 }
 
-/** Returns a value of JSON; undefined for other texts. */
+/** Parses JSON; undefined for other texts. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -75,7 +75,7 @@ const BatchFailure = Type.Object(
   }),
 );
 
-/** A line of the answer to a batch. */
+/** One line of the answer to a batch. */
 const BatchLine = Type.Unsafe<
   Value<typeof BatchProgress> | Value<typeof BatchResult> | Value<typeof BatchSummary> | Value<typeof BatchFailure>
 >({

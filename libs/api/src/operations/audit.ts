@@ -11,7 +11,7 @@ function Generation(description: string) {
   return Type.Optional(Type.Integer({ minimum: 1, description }));
 }
 
-/** Entry of the audit log: an act of a user, or its refusal. */
+/** An entry of the audit log: an action of a user, or its refusal. */
 export const AuditEntry = Type.Object(
   {
     time: Time,

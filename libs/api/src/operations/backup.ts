@@ -5,7 +5,7 @@ import { AnyObject } from '../schema';
 /** Media types of JSON lines. */
 export const LINES_TYPES = ['application/x-ndjson', 'application/jsonl'] as const;
 
-/** The whole store as a text that an empty one is restored from (docs/guides/backup.md). */
+/** The whole store as text, from which an empty store can be restored (docs/guides/backup.md). */
 export const exportStore = operation({
   id: 'exportStore',
   method: 'GET',

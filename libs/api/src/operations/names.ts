@@ -36,7 +36,7 @@ export const HostnameEntry = Type.Object(
 );
 export type HostnameEntry = Value<typeof HostnameEntry>;
 
-/** Claims on a hostname in one zone, and which of them wins by which rule. */
+/** Claims on a hostname in one zone, with the winner and the rule by which it wins. */
 export const HostnameExplanation = Type.Object(
   {
     hostname: Text,
@@ -62,7 +62,7 @@ const Endpoint = Type.Object({
   dataplane: Type.Optional(ServiceName),
 });
 
-/** The service that has a hostname, its virtual IPs and where it runs. */
+/** The service that has a hostname, its virtual IPs and the zones that serve it. */
 export const ResolvedHostname = Type.Object(
   {
     hostname: Text,
@@ -133,7 +133,7 @@ const HostnameQuestion = Type.Object(
   component('HostnameQuestion', strict),
 );
 
-/** Fields of both questions about one hostname, which stands in the body, so that no log of requests has it. */
+/** Fields of both questions about one hostname. It is in the body, so that no request log contains it. */
 const QUESTION = {
   method: 'POST',
   access: 'any-right',
@@ -143,7 +143,7 @@ const QUESTION = {
   audit: 'reads',
 } as const;
 
-/** Claims on a hostname, and which of them wins by which rule. */
+/** Claims on a hostname, with the winner and the rule by which it wins. */
 export const explainHostname = operation({
   ...QUESTION,
   id: 'explainHostname',
@@ -153,7 +153,7 @@ export const explainHostname = operation({
   answer: { description: 'Every claim, strongest first.', schema: HostnameExplanation },
 });
 
-/** The service that has a hostname, its virtual IPs and where it runs. */
+/** The service that has a hostname, its virtual IPs and the zones that serve it. */
 export const resolveHostname = operation({
   ...QUESTION,
   id: 'resolveHostname',
@@ -178,7 +178,7 @@ const DataplanesOfService = Page(
 
 const isMeshService = ({ name }: Kind): boolean => name === 'MeshService';
 
-/** The hostnames that a service has. Other kinds with hostnames have it too; the document shows MeshServices. */
+/** The hostnames that a service has. All kinds with hostnames have this operation; the document shows MeshServices. */
 export const listServiceHostnames = kindOperation({
   method: 'GET',
   path: '/meshes/{mesh}/{plural}/{name}/_hostnames',

@@ -4,7 +4,7 @@ import { addressParameters, Freshness, overviewParameters } from '../parameters'
 import { component, Integer, Page, Text, TextMap } from '../schema';
 import { ZoneOverview } from '../schemas/zone-insight';
 
-/** A resource and, under `<kind>Insight`, what is known of it beside the log. */
+/** A resource together with its insight, under `<kind>Insight`. */
 const Overview = Type.Object(
   {
     type: Text,
@@ -63,7 +63,7 @@ function getOverview<const P extends string, A extends TSchema>(
   });
 }
 
-/** Zones with what is known of their sync. */
+/** Zones with the state of their sync. */
 export const listZoneOverviews = listOverviews('/zones+insights', '/zones/_overview', {
   kind: 'Zone',
   item: ZoneOverview,
@@ -72,7 +72,7 @@ export const getZoneOverview = getOverview('/zones+insights/{name}', '/zones/{na
   kind: 'Zone',
   schema: ZoneOverview,
 });
-/** Dataplanes with what is known of their proxies, of all meshes. */
+/** Dataplanes of all meshes with the state of their proxies. */
 export const listAllDataplaneOverviews = listOverviews('/dataplanes+insights', '/dataplanes/_overview', {
   kind: 'Dataplane',
   suffix: 'OfAllMeshes',

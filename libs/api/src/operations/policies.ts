@@ -5,11 +5,11 @@ import { addressParameters, Freshness, OffsetPage, TextParameter, WordParameter 
 import { AnyObject, component, Flag, Integer, Page, Text, type Value } from '../schema';
 import { documentRef } from '../schemas/documents';
 
-/** State of a policy where others meet it. */
+/** State of a policy at a node where policies of its kind compete. */
 const State = Type.Enum(['Enforced', 'PartiallyEnforced', 'Overridden']);
 
 const nameFields = { group: Text, kind: Text, mesh: Text, zone: Text, namespace: Text, name: Text };
-/** A policy as every reader of what it affects sees it: its name and kind, nothing of the object (T004-41). */
+/** The name and kind of a policy, which every reader of an affected resource may see, without its content (T004-41). */
 export const PolicyName = Type.Object(
   nameFields,
   component('PolicyName', {
@@ -35,12 +35,12 @@ export type PathNode = Value<typeof PathNode>;
 const path = { context: Text, path: Type.Array(PathNode) };
 const Field = Type.Object({ field: Text, policy: Type.Object(nameFields), strategy: Text });
 const effective = { effective: AnyObject, representation: Type.Optional(Text), fields: Type.Array(Field) };
-/** Effective policy: the spec, and the policy that each of its values comes from. */
+/** Effective policy: the spec, and the policy that set each of its values. */
 export const EffectivePolicy = Type.Object(effective);
 export type EffectivePolicy = Value<typeof EffectivePolicy>;
 const enforcement = { strategy: Text, state: State, enforced: Type.Array(Text), superseded: Type.Array(Text) };
 
-/** One policy where others meet it. */
+/** One policy among those of its kind on a path. */
 export const PolicyOnPath = Type.Object({ policy: PolicyName, ...enforcement });
 export type PolicyOnPath = Value<typeof PolicyOnPath>;
 
@@ -54,7 +54,7 @@ export const PathPolicies = Type.Object({
 });
 export type PathPolicies = Value<typeof PathPolicies>;
 
-/** Identity of the resource that is asked about. */
+/** Identity of the affected resource. */
 const Affected = Type.Optional(
   Type.Partial(Type.Object({ kind: Text, mesh: Text, zone: Text, namespace: Text, name: Text })),
 );
@@ -62,7 +62,7 @@ const Affected = Type.Optional(
 export const AffectingPolicies = Page(PathPolicies, { resource: Affected }, component('AffectingPolicies'));
 export type AffectingPolicies = Value<typeof AffectingPolicies>;
 
-/** One path on which a policy stands. */
+/** One path that contains a policy. */
 export const PolicyScope = Type.Object({
   ...path,
   ...enforcement,
@@ -71,7 +71,7 @@ export const PolicyScope = Type.Object({
 });
 export type PolicyScope = Value<typeof PolicyScope>;
 
-/** Target that a policy names, and the objects found under that name. */
+/** A target that a policy names, with the matching objects. */
 export const DeclaredTarget = Type.Object({
   group: Text,
   kind: Text,
@@ -96,7 +96,7 @@ export const PolicyScopes = Page(
 );
 export type PolicyScopes = Value<typeof PolicyScopes>;
 
-/** A path that a change would change; without `before` or `after` no policy is on it then. */
+/** A path that a change would affect; without `before` or `after` it has no policy at that time. */
 export const ImpactOnPath = Type.Object({
   ...path,
   before: Type.Optional(EffectivePolicy),
@@ -136,7 +136,7 @@ const affectingParameters = {
 const PATH = '/meshes/{mesh}/{plural}/{name}';
 const READS = [400, 403, 404];
 
-/** Every policy that affects a resource; needs the right to read the resource alone. */
+/** Every policy that affects a resource; requires only the right to read the resource. */
 export const listAffectingPolicies = kindOperation({
   method: 'GET',
   path: `${PATH}/_policies`,
@@ -154,7 +154,7 @@ export const listAffectingPolicies = kindOperation({
   problems: READS,
 });
 
-/** The same of what is stored nowhere: a virtual kind. */
+/** The policies that affect a virtual kind, which is not stored. */
 export const listPoliciesOfVirtual = operation({
   id: 'listPoliciesOfVirtual',
   method: 'GET',
@@ -168,7 +168,7 @@ export const listPoliciesOfVirtual = operation({
   problems: READS,
 });
 
-/** Scopes of a policy, and which of its values survive there. */
+/** Scopes of a policy, with the values that are in force there. */
 export const listPolicyScopes = kindOperation({
   method: 'GET',
   path: `${PATH}/_scopes`,
@@ -212,7 +212,7 @@ export const getPolicyImpact = kindOperation({
   problems: READS,
 });
 
-/** Changes if a policy were written as in the body; admission checks it like a write, and nothing is written. */
+/** Changes if the policy in the body were written; admission checks it like a write, and nothing is written. */
 export const previewPolicyImpact = kindOperation({
   method: 'POST',
   path: `${PATH}/_impact`,

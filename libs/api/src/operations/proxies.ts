@@ -24,7 +24,7 @@ export const ProxyFault = Type.Object(
 );
 export type ProxyFault = Value<typeof ProxyFault>;
 
-/** A proxy, as the replicas of its zone know it (docs/reference/proxies.md). */
+/** A proxy, merged from the reports of the replicas of its zone (docs/reference/proxies.md). */
 export const Proxy = Type.Object(
   {
     mesh: Type.String({ description: 'The mesh of its Dataplane; `-` for an ingress.' }),
@@ -112,7 +112,7 @@ export const AgentLease = Type.Object(
 );
 export type AgentLease = Value<typeof AgentLease>;
 
-/** Too many leases end at once: their Dataplanes are kept until they are released. */
+/** A held mass end: too many leases end at once, and their Dataplanes are kept until they are released. */
 export const LeaseHold = Type.Object(
   { since: Time, expired: Count, total: Count },
   component('LeaseHold', {
@@ -122,7 +122,7 @@ export const LeaseHold = Type.Object(
 );
 export type LeaseHold = Value<typeof LeaseHold>;
 
-/** The leases of agents; `hold` where too many end at once. */
+/** The leases of agents; `hold` if too many end at once. */
 export const listLeases = operation({
   id: 'listLeases',
   method: 'GET',
@@ -134,7 +134,7 @@ export const listLeases = operation({
   problems: READS,
 });
 
-/** Lets the leader end what has expired until now. */
+/** Lets the leader end the leases that have expired so far. */
 export const releaseLeases = operation({
   id: 'releaseLeases',
   method: 'POST',

@@ -40,7 +40,7 @@ const WatchEvent = Type.Object(
 
 const ANY_KIND = (): boolean => true;
 const IN_MESH = ({ scope }: Kind): boolean => scope === 'mesh';
-/** Paths of one resource: of a kind in a mesh, and of one without. */
+/** Paths of one resource: of a kind with a mesh, and of a kind without one. */
 const ONE = { path: '/meshes/{mesh}/{plural}/{name}', aliases: ['/{plural}/{name}'] } as const;
 const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
 const IF_MATCH = { 'If-Match': 'The ETag that the stored resource must have, else 412.' };
@@ -83,7 +83,7 @@ const LIST = {
   problems: [400, 403, 404, 410],
 } as const;
 
-/** A list of a kind of no mesh, and of one over all meshes; with `watch=true` server-sent events. */
+/** A list of a kind without a mesh, or over all meshes; with `watch=true` server-sent events. */
 export const listResources = kindOperation({
   ...LIST,
   path: '/{plural}',
@@ -131,7 +131,7 @@ function writeDescription({ sync, writer }: Kind): string {
 
 const WRITE = { ...ONE, access: 'any-right', kinds: ANY_KIND, headers: IF_MATCH, problems: WRITE_PROBLEMS } as const;
 
-/** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
+/** Status 201 if it created the resource, else 200; `{}` or `{warnings}`. */
 export const putResource = kindOperation({
   ...WRITE,
   method: 'PUT',
@@ -145,7 +145,7 @@ export const putResource = kindOperation({
   query: writeParameters,
 });
 
-/** RFC 7386 on the Universal form; 200. */
+/** RFC 7386 on the Universal form; status 200. */
 export const patchResource = kindOperation({
   ...WRITE,
   method: 'PATCH',
@@ -163,7 +163,7 @@ export const patchResource = kindOperation({
   query: writeParameters,
 });
 
-/** 200 with `{}` or `{warnings}`; 409 for a Mesh with members, also where it is terminating from now on. */
+/** Status 200 with `{}` or `{warnings}`; 409 for a Mesh with members, even if it is terminating from now on. */
 export const deleteResource = kindOperation({
   ...WRITE,
   method: 'DELETE',

@@ -108,7 +108,7 @@ export const ServiceRoutes = Type.Object(
 );
 export type ServiceRoutes = Value<typeof ServiceRoutes>;
 
-/** From the host of a request to the shares of its backends, and why every other rule lost. */
+/** The way of a request from its host to the shares of its backends, and why every other rule lost. */
 export const explainRequest = operation({
   id: 'explainRequest',
   method: 'POST',

@@ -7,7 +7,7 @@ import { AnyDocument } from '../schemas/documents';
 
 const READS = [400, 403];
 
-/** The control plane itself. */
+/** The description of the control plane. */
 export const Root = Type.Object(
   {
     product: Text,
@@ -36,7 +36,7 @@ export const describeServer = operation({
   problems: READS,
 });
 
-/** A kind as clients need it. */
+/** The description of a kind for clients. */
 export const KindDescription = Type.Object(
   {
     name: Text,
@@ -55,7 +55,7 @@ export const KindDescription = Type.Object(
 );
 export type KindDescription = Value<typeof KindDescription>;
 
-/** Every kind, by name, and the default mesh of requests that name none. */
+/** Every kind, by name, and the default mesh of requests without one. */
 export const listKinds = operation({
   id: 'listKinds',
   method: 'GET',
@@ -69,7 +69,7 @@ export const listKinds = operation({
   problems: READS,
 });
 
-/** The resource that an identifier names; 400 for text that is no identifier. */
+/** The resource with an identifier; 400 for malformed identifiers. */
 export const getByKri = operation({
   id: 'getByKri',
   method: 'GET',
@@ -81,7 +81,7 @@ export const getByKri = operation({
   problems: [400, 403, 404],
 });
 
-/** The caller as the server authenticated it, and its roles. */
+/** The authenticated caller and its roles. */
 export const whoAmI = operation({
   id: 'whoAmI',
   method: 'GET',
@@ -103,7 +103,7 @@ export const whoAmI = operation({
   problems: READS,
 });
 
-/** The authority by which clients verify this server; 404 where that is another one's. */
+/** The authority by which clients verify this server; 404 if it belongs to somebody else. */
 export const showAuthority = operation({
   id: 'showAuthority',
   method: 'GET',
@@ -114,7 +114,7 @@ export const showAuthority = operation({
   problems: [400, 404],
 });
 
-/** For the caller itself unless user or groups are given, which needs no right; for others the caller needs `get` on AccessReview. */
+/** Access of the caller unless user or groups are given, which requires no right; for others the caller needs `get` on AccessReview. */
 export const reviewAccess = operation({
   id: 'reviewAccess',
   method: 'GET',
@@ -163,7 +163,7 @@ export const showOpenApi = operation({
   problems: READS,
 });
 
-/** Whether the control plane is ready; of the diagnostics port, which is no part of the REST interface and of its document. */
+/** Whether the control plane is ready; served on the diagnostics port, so it is not part of the REST interface and its document. */
 export const showReadiness = operation({
   id: 'showReadiness',
   method: 'GET',

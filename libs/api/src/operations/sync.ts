@@ -34,7 +34,7 @@ export const confirmZone = operation({
   audit: decision('confirm a zone'),
 });
 
-/** To which store the name of a zone is bound. */
+/** The store that the name of a zone is bound to. */
 export const ZoneAdoption = Type.Object(
   {
     zone: Text,
@@ -45,7 +45,7 @@ export const ZoneAdoption = Type.Object(
 );
 export type ZoneAdoption = Value<typeof ZoneAdoption>;
 
-/** Binds the name of a zone to another store; without a body that which was refused last. */
+/** Binds the name of a zone to another store; without a body to the one that was refused last. */
 export const adoptZone = operation({
   id: 'adoptZone',
   method: 'POST',
@@ -125,7 +125,7 @@ const DOCTOR_CHECKS = [
 ] as const;
 export type DoctorCheckName = (typeof DOCTOR_CHECKS)[number];
 
-/** Fault and its remedy; without a resource it is the control plane's. */
+/** A fault and its remedy; without a resource it concerns the control plane. */
 export const Finding = Type.Object({
   resource: Type.Optional(Type.Object({ type: Text, mesh: Text, zone: Text, namespace: Text, name: Text })),
   what: Text,

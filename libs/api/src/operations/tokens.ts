@@ -4,7 +4,7 @@ import { OffsetPage } from '../parameters';
 import { component, Flag, Integer, Page, strict, Text, Time } from '../schema';
 import { Written } from './resources';
 
-/** A validity of tokens. */
+/** Returns the schema of a validity of tokens. */
 export function Validity(more: { readonly default: string; readonly description?: string }) {
   return Type.Optional(
     Type.String({
@@ -24,21 +24,21 @@ const OptionalText = Type.Optional(Text);
 const PROBLEMS = [400, 403, 404];
 const WRITE_PROBLEMS = [...PROBLEMS, 409, 413, 415, 422];
 
-/** Texts and schemas of the tokens of one use. */
+/** Texts and schemas of the tokens of one purpose. */
 interface TokenTexts<O extends TProperties, I extends TProperties, L extends TProperties> {
   readonly use: 'zone' | 'user' | 'dataplane';
-  /** Kind of the activity and beginning of the names of schemas: `ZoneToken`. */
+  /** Kind of the activity, and prefix of schema names: `ZoneToken`. */
   readonly kind: string;
-  /** Purpose of such a token, after `a token that`. */
+  /** The purpose of such a token, as a continuation of `a token that`. */
   readonly does: string;
   /** Fields of an order; all others are refused. */
   readonly order: O;
   readonly example: object;
-  /** Fields of an issued token beside the token, its id and its end. */
+  /** Fields of an issued token besides the token, its id and its expiry. */
   readonly issued: I;
-  /** Fields of a listed token beside those of every one. */
+  /** Fields of a listed token besides the common ones. */
   readonly listed: L;
-  /** Right that issuing needs, where it depends on the order. */
+  /** The right to issue, if it depends on the order. */
   readonly issueAccess?: 'any-right';
 }
 
@@ -64,7 +64,7 @@ function revokeOperation({ use, kind }: NamedUse) {
   });
 }
 
-/** Makes a newer signing key. */
+/** Creates a newer signing key. */
 function rotateOperation({ use, kind }: NamedUse) {
   return operation({
     id: `rotate${kind}Key`,
@@ -83,7 +83,7 @@ function tokenOperations<O extends TProperties, I extends TProperties, L extends
   const access = { verb: 'create', kinds: [kind] } as const;
   const path = `/tokens/${use}`;
   return {
-    /** Tokens that are valid or expired within a week, the first to expire first. */
+    /** Tokens that are valid or expired within a week, in the order of their expiry. */
     list: operation({
       id: `list${kind}s`,
       method: 'GET',
@@ -97,7 +97,7 @@ function tokenOperations<O extends TProperties, I extends TProperties, L extends
       },
       problems: PROBLEMS,
     }),
-    /** A new token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
+    /** A new token: the bare token as Kuma returns it, or with its id and expiry for a client that accepts JSON. */
     issue: operation({
       id: `issue${kind}`,
       method: 'POST',
@@ -147,7 +147,7 @@ export const zoneTokens = tokenOperations({
   listed: { zone: Text, scope: Type.Array(Text) },
 });
 
-/** A field of an order that restricts nothing where it is null, as Kuma's clients send it (docs/reference/kuma-rest.md §5.5). */
+/** Returns a field of an order that restricts nothing if it is null, as Kuma's clients send it (docs/reference/kuma-rest.md §5.5). */
 function Nullable<S extends TSchema>(schema: S, description?: string) {
   return Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 }

@@ -15,7 +15,7 @@ const Authority = Type.Object({
   notAfter: Time,
 });
 
-/** State of the certificate authority of a zone; never a key. */
+/** State of the certificate authority of a zone, without its keys. */
 export const WorkloadAuthority = Type.Object(
   {
     step: Type.Enum(['steady', 'trusting', 'retiring']),
@@ -58,7 +58,7 @@ export const showWorkloadAuthority = operation({
   problems: PROBLEMS,
 });
 
-/** Begins a rotation, forces the step that waits, or gives it up; without a body one begins with the usual deadline. */
+/** Starts a rotation, forces its waiting step, or cancels it; without a body it starts one with the default deadline. */
 export const rotateWorkloadAuthority = operation({
   id: 'rotateWorkloadAuthority',
   method: 'POST',

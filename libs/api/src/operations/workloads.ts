@@ -4,7 +4,7 @@ import { OffsetPage } from '../parameters';
 import { component, Flag, Page, strict, Text, Time, type Value } from '../schema';
 import { DataplaneName } from '../schemas/named';
 
-/** A machine that has joined. */
+/** A host that has joined. */
 export const Workload = Type.Object(
   {
     mesh: Text,
@@ -28,7 +28,7 @@ export const Workload = Type.Object(
 );
 export type Workload = Value<typeof Workload>;
 
-/** The machines of a zone that have joined: those of namespaces in which the caller may list them. */
+/** The hosts of a zone that have joined, in the namespaces whose hosts the caller may list. */
 export const listWorkloads = operation({
   id: 'listWorkloads',
   method: 'GET',
@@ -47,7 +47,7 @@ const workload = {
   name: Name,
 };
 
-/** Rights and resources that ended, or would end. */
+/** Rights and resources that a revocation ended, or would end. */
 export const WorkloadRevocation = Type.Object(
   {
     mesh: Text,
@@ -73,11 +73,11 @@ export const WorkloadRevocation = Type.Object(
 );
 export type WorkloadRevocation = Value<typeof WorkloadRevocation>;
 
-/** Fields of both writes: the right is that to revoke the workload of the body. */
+/** Common fields of both writes: they require the right to revoke the workload in the body. */
 const WRITE = { method: 'POST', access: 'any-right', problems: [400, 403, 404, 409, 413, 415, 422] } as const;
 const example = { mesh: 'default', name: 'redis-1' };
 
-/** Ends what one machine was granted; with `dryRun` says what that would end. */
+/** Ends the enrolment of one host; with `dryRun` returns the effects of that. */
 export const revokeWorkload = operation({
   ...WRITE,
   id: 'revokeWorkload',
@@ -97,7 +97,7 @@ export const revokeWorkload = operation({
   audit: { kind: 'Workload', activity: 'revoke a workload' },
 });
 
-/** Lets stand what came back by its certificate after an import. */
+/** Confirms an enrolment that came back by its certificate after an import. */
 export const confirmWorkload = operation({
   ...WRITE,
   id: 'confirmWorkload',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Integer, Text, type Value } from '../schema';
 import { BackendName } from './named';
 
-/** Whether the caller of a request may call a backend to which it goes, and by what. */
+/** Whether the caller of a request may call a backend, with the deciding rule. */
 export const AccessVerdict = Type.Object(
   {
     backend: BackendName,

@@ -6,17 +6,17 @@ import type { OperationBody } from '../operation';
 /** Name of every example resource. */
 export const EXAMPLE_NAME = 'example';
 
-/** The name of the schema of a kind in either form, as it is read and written; a component, so that clients have one type. */
+/** Returns the name of the schema of a kind in either form; a component, so that clients have one type. */
 export function documentName(kind: Kind): string {
   return `${kind.name}Document`;
 }
 
-/** The name of the schema of a kind's item in a list, in either form. */
+/** Returns the name of the schema of a kind's item in a list, in either form. */
 export function listedName(kind: Kind): string {
   return kind.confidential ? `${kind.name}ListedDocument` : documentName(kind);
 }
 
-/** A component of the document that is made from the registry of kinds. */
+/** Returns a reference to a component that is made from the registry of kinds. */
 export function componentRef(name: string) {
   return Type.Unsafe<JsonObject>({ $ref: `#/components/schemas/${name}` });
 }
@@ -24,12 +24,12 @@ export function componentRef(name: string) {
 /** A resource of some kind, in either form. */
 export const AnyDocument = Type.Unsafe<JsonObject>({ type: 'object' });
 
-/** The schema of a resource as a body and an answer have it. */
+/** Returns the schema of a resource in a body or an answer. */
 export function documentRef(kind: Kind) {
   return componentRef(documentName(kind));
 }
 
-/** The example document of a kind; undefined where its schema has no example. */
+/** Returns the example document of a kind; undefined if its schema has no example. */
 function exampleDocument(kind: Kind): JsonObject | undefined {
   const schemaOfSpec: object = kind.spec;
   const examples: unknown = 'examples' in schemaOfSpec ? schemaOfSpec.examples : undefined;
@@ -39,7 +39,7 @@ function exampleDocument(kind: Kind): JsonObject | undefined {
   return { type: kind.name, ...(namesMesh ? { mesh: 'default' } : {}), name: EXAMPLE_NAME, spec };
 }
 
-/** The body of a write of a kind. */
+/** Returns the body of a write of a kind. */
 export function documentBody(kind: Kind): OperationBody<ReturnType<typeof documentRef>> {
   return { schema: documentRef(kind), example: exampleDocument(kind) };
 }

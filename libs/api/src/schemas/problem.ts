@@ -10,7 +10,7 @@ const Violation = Type.Object(
   component('Violation', strict),
 );
 
-/** Why a request failed (RFC 9457). */
+/** The reason of a failed request (RFC 9457). */
 export const Problem = Type.Object(
   {
     type: Text,

@@ -49,7 +49,7 @@ const Header = Type.Object(
   strict,
 );
 
-/** Question what happens to a request: sender, request and destination. */
+/** A question about the handling of a request: sender, request and destination. */
 export const RequestQuestion = Type.Object(
   {
     from: Type.Optional(Sender),

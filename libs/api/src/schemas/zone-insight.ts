@@ -84,7 +84,7 @@ const ZoneInsight = Type.Object(
   component('ZoneInsight', { description: "What is known of a zone's sync; empty for a zone that never joined." }),
 );
 
-/** A zone with what is known of its sync. */
+/** A zone with the state of its sync. */
 export const ZoneOverview = Type.Object(
   {
     type: Text,

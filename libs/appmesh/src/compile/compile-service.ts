@@ -53,7 +53,7 @@ function listPortMappings(provider: Exclude<Provider, { type: 'none' }>): readon
     : provider.router.listeners.map(({ listener }) => listener);
 }
 
-/** Of two listeners with one port only the first is used, as for the ports of its MeshService. */
+/** Of two listeners with one port only the first is used, like for the ports of its MeshService. */
 const distinct = (listeners: readonly PortMapping[]): readonly PortMapping[] =>
   listeners.filter(({ port }, i) => listeners.findIndex((one) => one.port === port) === i);
 

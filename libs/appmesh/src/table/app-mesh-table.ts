@@ -141,7 +141,7 @@ export class AppMeshTable {
     return this.memberTable.nodesSelecting(member);
   }
 
-  /** Returns the node of a Dataplane and what it may therefore call; undefined if it belongs to none and may call everything. */
+  /** Returns the node of a Dataplane and the backends that it may call; undefined if it belongs to no node and may call everything. */
   binding(id: Identity): NodeBinding | undefined {
     const node = this.memberTable.findNode(identityKey(id));
     if (!node) return undefined;

@@ -38,12 +38,12 @@ import { KeptSuffixesLoop } from './kept-suffixes-loop';
 import { planGenerated } from './plan-generated';
 import { nameTakenCondition, planSourceStatus, routedCondition } from './source-status';
 
-/** Inputs from which the objects of App Mesh are made. */
+/** Inputs of the App Mesh loop. */
 export interface AppMeshOptions {
   readonly cp: ControlPlane;
-  /** The routes of this replica, of the same index. */
+  /** The routes of this replica, derived from the same index. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
-  /** Until it is settled no frontend is written; without it all are. */
+  /** No frontend is written until this loop is settled; without it all are written at once. */
   readonly kept?: Pick<KeptSuffixesLoop, 'isSettled'>;
 }
 
@@ -60,20 +60,20 @@ const GENERATED_KINDS: readonly string[] = [
 const isSource = (kind: string): boolean => sourceKinds.some((known) => known === kind);
 
 /**
- * Makes MeshServices, routes and policies of VirtualNodes and VirtualServices, and writes the conditions of those that were made here,
- * and to which node each Dataplane belongs (docs/adr/0022-app-mesh-compiles-to-the-core.md). A change costs what it touches. Objects are decided on only when everything that was touched is
- * compiled, so that none is deleted while its source waits.
+ * Generates MeshServices, routes and policies from VirtualNodes and VirtualServices. Writes the conditions of those that were made here, and the node
+ * of each Dataplane (docs/adr/0022-app-mesh-compiles-to-the-core.md). A change costs the objects that it affects. Objects are planned only when every
+ * changed source is compiled, so that none is deleted while its source is queued.
  */
 class AppMeshReconciler implements KeyedReconciler {
   readonly name = 'app-mesh';
   readonly sources: readonly KeySource[];
   private table = new AppMeshTable();
   private readonly objects: GeneratedObjects;
-  /** Keys of sources that were touched and are not compiled yet; each is queued. */
+  /** Keys of changed sources that are not compiled yet; each is queued. */
   private readonly pending = new Set<ResourceKey>();
-  /** Keys of objects and sources that are to be looked at. */
+  /** Keys of objects and sources to plan. */
   private stale = new Set<ResourceKey>();
-  /** Frontends that wait until it is settled which names are kept. */
+  /** Frontends that wait until it is decided which names are kept. */
   private waiting = new Set<ResourceKey>();
 
   constructor(private readonly options: AppMeshOptions) {
@@ -126,11 +126,11 @@ class AppMeshReconciler implements KeyedReconciler {
     if (!GENERATED_KINDS.includes(id.kind)) return NO_KEYS;
     const versions = [before, after].filter((one) => one !== undefined);
     const isWanted = this.objects.get(key) !== undefined;
-    // A source says in a condition that somebody else's object has the name; it is asked again when that comes or goes.
+    // A source has a condition if an object of another author has the generated name; the source is planned again when that object comes or goes.
     if (isWanted && versions.some(({ labels }) => !isGeneratedFrom(labels)))
       return [key, ...this.objects.listSources(key)];
     if (!isWanted && !versions.some(({ labels }) => isGeneratedFrom(labels))) return NO_KEYS;
-    // A service says in a condition why its frontend has no name.
+    // A VirtualService has a condition with the reason why its frontend has no name.
     return before && after && jsonEqual(before.status?.['addresses'], after.status?.['addresses'])
       ? [key]
       : [key, ...sourcesNamed(id, this.options.cp)];
@@ -155,7 +155,7 @@ class AppMeshReconciler implements KeyedReconciler {
       this.stale.add(key);
       return undefined;
     }
-    // A frontend without its label loses its name: none is written before the names that stand are kept.
+    // A frontend without its label loses its name: none is written before the existing names are kept.
     if (this.isHeldBack(key)) return undefined;
     return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
   }
@@ -184,7 +184,7 @@ class AppMeshReconciler implements KeyedReconciler {
     return unnamedCondition(compiled, id.mesh, listFrontends(id, index, this.options.cp), generation);
   }
 
-  /** Whether it is not settled yet which names are kept; the key then waits for that. */
+  /** Reports whether it is not decided yet which names are kept, and queues the key until then. */
   private isHeldBack(key: ResourceKey): boolean {
     if (this.options.kept?.isSettled !== false) return false;
     this.waiting.add(key);
@@ -192,8 +192,8 @@ class AppMeshReconciler implements KeyedReconciler {
   }
 
   /**
-   * Writes into the status of a Dataplane of this zone to which node it belongs and which backends it has by that: so it stays with its
-   * node whoever leads (T003-33), and what serves its proxies reads its backends there, on any replica (T003-35).
+   * Plans the status of a Dataplane of this zone: its node, and the backends of that node. By the status a Dataplane stays with its node whoever
+   * leads (T003-33), and every replica that serves its proxies reads the backends (T003-35).
    */
   private planBinding({ id, revision, labels, status }: Resource): PatchChange | undefined {
     const { cp } = this.options;
@@ -202,7 +202,7 @@ class AppMeshReconciler implements KeyedReconciler {
     return wanted === status ? undefined : { type: 'patch', id, expect: revision, status: wanted ?? {} };
   }
 
-  /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */
+  /** Applies a Dataplane or a source; one that cannot be decoded counts as absent. */
   private apply(resource: Resource): Keys {
     if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(toMember(resource)));
     const source = readStoredSource(resource);
@@ -216,13 +216,16 @@ class AppMeshReconciler implements KeyedReconciler {
   }
 }
 
-/** Whether two versions of a Dataplane are the same to nodes, and say the same of theirs. */
+/** Reports whether two versions of a Dataplane match the same nodes and have the same node in their status. */
 function isSameMember(a: Resource, b: Resource): boolean {
   const [before, after] = [a, b].map(readBinding);
   return jsonEqual(a.labels, b.labels) && isDeepStrictEqual(before, after);
 }
 
-/** The loops of App Mesh for one term, which ends with `signal`: what keeps names at an upgrade, then objects and conditions. */
+/**
+ * Creates the loops of App Mesh for one term, which ends with `signal`: the one that keeps names at an upgrade, then the one of objects and
+ * conditions.
+ */
 export function createAppMeshLoops(
   options: Omit<AppMeshOptions, 'kept'>,
   term: { readonly signal: AbortSignal },

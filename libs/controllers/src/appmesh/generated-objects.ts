@@ -10,9 +10,9 @@ import {
 } from '@causeway/resources';
 
 /**
- * Objects to be generated here, by the key of each object and of its source. MeshServices are of zones: a zone makes those of its
- * own sources and of the global's, that of a node of the global only where the node has Dataplanes, for one without would hide the
- * other zones' from its callers. Routes and policies are made where their source was, and known where that is.
+ * The objects to generate, indexed by object and by source. A zone generates MeshServices from its own sources and from the global's; from a node of
+ * the global only if the node has Dataplanes here, because a service without any would hide the other zones' services from its callers. Routes and
+ * policies are generated only where their source was made.
  */
 export class GeneratedObjects {
   private readonly wanted = new Map<ResourceKey, Map<ResourceKey, Generated>>();
@@ -25,7 +25,7 @@ export class GeneratedObjects {
     this.made.clear();
   }
 
-  /** Takes over what a source becomes, nothing where it is gone; returns the keys of the objects that changed by that. */
+  /** Replaces the objects of a source, by none if it is gone; returns the keys of changed objects. */
   update(key: ResourceKey, source: Resource | undefined, compiled: Compiled | undefined): readonly ResourceKey[] {
     const objects = source && compiled ? this.listObjects(source, compiled) : [];
     const next = new Map(objects.map((one) => [identityKey(one.id), one]));
@@ -38,24 +38,24 @@ export class GeneratedObjects {
     return stale;
   }
 
-  /** The object as it is to be. Where two sources want one, that of the zone counts. */
+  /** Returns the wanted object. If two sources want one, the zone's wins. */
   get(object: ResourceKey): Generated | undefined {
     const candidates = this.wanted.get(object);
     const [first] = [...(candidates?.keys() ?? [])].sort().reverse();
     return first === undefined ? undefined : candidates?.get(first);
   }
 
-  /** Keys of what an object comes from. */
+  /** Returns the keys of the sources of an object. */
   listSources(object: ResourceKey): Iterable<ResourceKey> {
     return this.wanted.get(object)?.keys() ?? [];
   }
 
-  /** Keys of the objects that a source becomes. */
+  /** Returns the keys of the objects of a source. */
   objectsFrom(source: ResourceKey): readonly ResourceKey[] {
     return this.made.get(source) ?? [];
   }
 
-  /** Keys of all sources that something is generated from. */
+  /** Returns the keys of all sources with generated objects. */
   sources(): Iterable<ResourceKey> {
     return this.made.keys();
   }
@@ -68,7 +68,7 @@ export class GeneratedObjects {
     return [...services, ...(isOurs ? rules : [])];
   }
 
-  /** True where that changed anything. */
+  /** Returns whether the object changed. */
   private replace(object: ResourceKey, key: ResourceKey, next: Generated | undefined): boolean {
     const candidates = this.wanted.get(object) ?? new Map<ResourceKey, Generated>();
     const before = candidates.get(key);

@@ -14,20 +14,20 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** True on a VirtualService while its name at App Mesh is no hostname; the message says why, and who has it by which rule. */
+/** True on a VirtualService while its App Mesh name is not a hostname; the message gives the reason, and the holder of the name and its rule. */
 export const NOT_NAMED = 'causeway.io/NotNamed';
 
-/** Most zones that a message names. */
+/** Maximum number of zones that a message names. */
 const MAX_ZONES = 3;
 
-/** The frontends of a VirtualService that was made here: that of this zone, or on the global those of all zones. */
+/** Returns the frontends of a VirtualService that was made here: the one of this zone, or on the global those of all zones. */
 export function listFrontends({ mesh, namespace, name }: Identity, index: IndexReader, cp: ControlPlane): Resource[] {
   const zones = cp.role === 'zone' ? [cp.zone] : [...index.ofKind(Zone.name)].map(({ id }) => id.name);
   const of = { kind: MeshService.name, mesh, namespace, name: frontendOfVirtualService(name) };
   return zones.flatMap((zone) => index.get({ ...of, zone }) ?? []);
 }
 
-/** Keys of the VirtualServices made here whose frontend has this identity; none for what is no frontend. */
+/** Returns the keys of the VirtualServices made here whose frontend has this identity; empty for other resources. */
 export function sourcesNamed({ kind, mesh, namespace, name }: Identity, cp: ControlPlane): readonly ResourceKey[] {
   const prefix = frontendOfVirtualService('');
   if (kind !== MeshService.name || !name.startsWith(prefix)) return [];
@@ -35,7 +35,7 @@ export function sourcesNamed({ kind, mesh, namespace, name }: Identity, cp: Cont
   return [identityKey(source)];
 }
 
-/** Why a VirtualService has no hostname of its name at App Mesh; undefined where it has it, or nobody has said otherwise yet. */
+/** Returns the condition of a VirtualService whose App Mesh name is not a hostname; undefined if it is one, or if no zone has reported yet. */
 export function unnamedCondition(
   { awsName, unnamed }: Pick<Compiled, 'awsName' | 'unnamed'>,
   mesh: string,
@@ -65,7 +65,7 @@ export function unnamedCondition(
   return condition('Lost', `awsName "${awsName}" is no hostname ${lost.slice(0, MAX_ZONES).join(', ')}${more}`);
 }
 
-/** The reason in `status.addresses` for which a name is not Available. */
+/** Returns the reason in `status.addresses` why a name is not Available. */
 function findMissingAddress(addresses: unknown, hostname: string): string | undefined {
   if (!Array.isArray(addresses) || !isJsonArray(addresses)) return undefined;
   const entries = addresses.filter(isJsonObject).filter((one) => one['hostname'] === hostname);

@@ -26,16 +26,16 @@ import {
 } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
-/** The note that says that names of App Mesh are under the suffixes of their mesh here. */
+/** The metadata area of the entry that records that App Mesh names are under the suffixes of their mesh here. */
 const NOTE_AREA = 'app-mesh-suffixes';
 const NOTE_KEY = 'kept';
-/** The name of what keeps the names that stood at the upgrade. */
+/** The name of the MeshNaming that keeps the names from before the upgrade. */
 const NAME = 'kept-at-upgrade';
 const SERVICE = 'MeshService';
-/** Changes in one plan. */
+/** Maximum number of changes in one plan. */
 const CHANGES_PER_PLAN = 500;
 
-/** A name of App Mesh that a generated service has. */
+/** An App Mesh name that is a hostname of a generated service. */
 interface StandingName {
   readonly mesh: string;
   readonly namespace: string;
@@ -45,9 +45,9 @@ interface StandingName {
 type StandingNames = Map<ResourceKey, StandingName>;
 
 /**
- * Keeps, once for each store, the names of VirtualServices that stood when names came under suffixes: a MeshNaming for each mesh, with the
- * suffixes under which they stand. A name that another generator gives as well is not kept. Until the store notes that
- * it was done, `isSettled` is false, and nobody takes a name away. In a zone the kept one goes when the global has one for the mesh.
+ * Keeps the names that VirtualServices had before names came under suffixes, once for each store: writes a MeshNaming for each mesh with the suffixes
+ * of these names. A name that another generator gives too is not kept. `isSettled` is false, and no name is removed, until the store records
+ * completion. A zone deletes its kept MeshNaming when the global has one for the mesh.
  */
 export class KeptSuffixesLoop implements ControlLoop {
   readonly name = 'app-mesh-kept-suffixes';
@@ -112,7 +112,7 @@ export class KeptSuffixesLoop implements ControlLoop {
     this.pending = undefined;
   }
 
-  /** Plans the suffixes that are to be kept, and with the last of them the metadata entry. */
+  /** Plans the suffixes to keep, and with the last of them the metadata entry. */
   private keep(): LoopPlan {
     this.creations ??= [...this.suffixes].map(([mesh, counts]) => creation(mesh, counts, this.cp));
     const changes = this.creations.splice(0, CHANGES_PER_PLAN);
@@ -125,7 +125,7 @@ export class KeptSuffixesLoop implements ControlLoop {
     for (const service of this.index?.ofKind(SERVICE) ?? []) yield setStanding(names, identityKey(service.id), service);
   }
 
-  /** Collects the suffixes of the names that stand, one name a step. */
+  /** Collects the suffixes of existing names, one name a step. */
   private *collect(index: IndexReader): Generator<unknown> {
     yield* this.standing.refill();
     for (const { mesh, namespace, hostname } of this.standing.table.values()) {
@@ -145,17 +145,17 @@ function setStanding(names: StandingNames, key: ResourceKey, service: Resource |
   else names.set(key, { mesh: service.id.mesh, namespace: service.id.namespace, hostname });
 }
 
-/** The name at App Mesh that a generated service has as its hostname; undefined where it has none. */
+/** Returns the App Mesh name that a generated service has as its hostname; undefined if it has none. */
 function standingName({ labels, status }: Resource): string | undefined {
   const awsName = labelValue(labels, Label.awsName);
   if (awsName === undefined || labelValue(labels, Label.generatedFrom) !== 'VirtualService') return undefined;
   const addresses = status?.['addresses'];
-  // A copy whose zone has not said which names it has.
+  // A copy whose zone has not reported its names.
   if (!isJsonArray(addresses)) return awsName;
   return addresses.some((one) => isJsonObject(one) && one['hostname'] === awsName) ? awsName : undefined;
 }
 
-/** Where there are more than a MeshNaming holds, those that most names need. */
+/** If a MeshNaming cannot hold all suffixes, those of the most names are kept. */
 function creation(mesh: string, counts: ReadonlyMap<string, number>, cp: ControlPlane): PutChange {
   const id: Identity = { kind: MeshNaming.name, mesh, zone: ownZone(cp), namespace: '', name: NAME };
   const ranked = [...counts].sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, MAX_SUFFIXES);
@@ -164,7 +164,7 @@ function creation(mesh: string, counts: ReadonlyMap<string, number>, cp: Control
   return { type: 'put', id, expect: 'absent', labels, spec: { suffixes } };
 }
 
-/** Deletes what this zone kept for itself where the global names the mesh: from then on that is where names are given and taken. */
+/** Deletes the MeshNaming that this zone kept if the global has one for the mesh: the global's then decides. */
 function handedOver(index: IndexReader, cp: ControlPlane): readonly Change[] {
   const namings = [...index.ofKind(MeshNaming.name)];
   const named = new Set(namings.filter(({ id }) => id.zone === '').map(({ id }) => id.mesh));

@@ -11,12 +11,12 @@ import {
 } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 
-/** Fields of a generated MeshService that its source decides; the others are of other loops. */
+/** Spec fields of a generated MeshService that come from its source; other loops write the other fields. */
 const OWN_FIELDS = ['selector', 'ports', 'export'];
 
 /**
- * Plans the change of one object. An object written by hand under its name is never changed, and one that is as it should be is not written
- * again. Each change expects what it was planned from: of two leaders one is refused, and after a crash the plan is made again.
+ * Plans the change of one object. An object that a user wrote under its name is never changed, and an up-to-date object is not written again. Each
+ * change expects the revision that it was planned from: of two leaders one gets a conflict, and after a crash the plan is made again.
  */
 export function planGenerated(
   wanted: Generated | undefined,
@@ -26,7 +26,7 @@ export function planGenerated(
   if (existing && (!isGeneratedFrom(existing.labels) || !isMadeHere(existing, cp))) return undefined;
   if (!wanted) return existing && { type: 'delete', id: existing.id, expect: existing.revision };
   const { id } = wanted;
-  // All kinds that are generated have the scope of these two.
+  // All generated kinds have the scope of these two.
   const kind = id.kind === MeshService.name ? MeshService : HTTPRoute;
   const labels = { ...wanted.labels, ...computedLabels(kind, id, cp) };
   const spec = id.kind === MeshService.name ? serviceSpec(wanted.spec, existing?.spec) : wanted.spec;
@@ -34,7 +34,7 @@ export function planGenerated(
   return { type: 'put', id, expect: existing?.revision ?? 'absent', labels, spec };
 }
 
-/** With what other loops say of the service; without a word on ports it keeps those that it has (T003-15). */
+/** Merges the fields of other loops; if the source has no ports, the existing ones stay (T003-15). */
 function serviceSpec(wanted: JsonObject, existing: JsonObject = {}): JsonObject {
   const others = Object.entries(existing).filter(([field]) => !OWN_FIELDS.includes(field));
   return { ...Object.fromEntries(others), ports: existing['ports'] ?? [], ...wanted };

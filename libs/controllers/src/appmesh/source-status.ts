@@ -4,16 +4,16 @@ import { NOT_NAMED } from './hostname-condition';
 import { parentStatuses, ROUTED_BY_XROUTE, type BindingTable } from '@causeway/routing';
 import type { PatchChange } from '@causeway/store';
 
-/** True on a VirtualService at whose ports routes that somebody wrote are bound in place of what its provider says. */
+/** True on a VirtualService at whose ports user routes are bound in place of its provider's. */
 const ROUTED = `causeway.io/${ROUTED_BY_XROUTE}`;
 
-/** True on a source while an object that somebody wrote has the name of one that is generated from it. */
+/** True on a source while a user's object has the name of one that would be generated from it. */
 const NAME_TAKEN = 'causeway.io/NameTaken';
 
-/** Those that are absent while they are not true. */
+/** Conditions that are removed while they are not true. */
 const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED, NAME_TAKEN, NOT_NAMED];
 
-/** The patch that brings the conditions of a source up to date; undefined where they are. */
+/** Returns the patch that updates the conditions of a source; undefined if they are up to date. */
 export function planSourceStatus(
   { id, revision, status: before = {} }: Resource,
   conditions: readonly Condition[],
@@ -41,7 +41,7 @@ export function routedCondition(
   return { type: ROUTED, status: 'True', reason: ROUTED_BY_XROUTE, message, observedGeneration };
 }
 
-/** Names what somebody wrote, of the objects found under the names that a source generates; undefined where there is none. */
+/** Returns the condition that names the users' objects under the names that a source generates; undefined if there is none. */
 export function nameTakenCondition(
   found: readonly (Resource | undefined)[],
   observedGeneration: number,

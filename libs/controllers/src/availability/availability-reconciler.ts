@@ -18,22 +18,22 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
-/** Shortest time between two changes of the number of instances that other zones are sent for a service, ms. */
+/** Minimum time between two changes of a service's number of instances that other zones receive, ms. */
 const REPORT_INTERVAL = 10_000;
 
 /**
- * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
- * available, and which SPIFFE ids its Dataplanes have (docs/design.md §4 availability). A Dataplane that changes makes the
- * services stale that may select it, a MeshIdentity or an authority of a mesh that changes all services.
+ * Counts the Dataplanes of every MeshService made in this zone, generated or not, and writes whether the service is available and which SPIFFE ids
+ * its Dataplanes have (docs/design.md §4 availability). A changed Dataplane makes the services stale that may select it; a changed MeshIdentity or
+ * mesh authority makes all services stale.
  */
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
   private lookedAt: number | undefined;
-  /** When the number of instances of a service was last sent to other zones, ms since 1970. */
+  /** The time at which a service's number of instances was last sent to other zones, ms since 1970. */
   private readonly reportedAt = new Map<string, number>();
 
-  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
+  /** `proxies`: reports which Dataplanes have a connected proxy; without it that is unknown. This loop applies the changes of the index to `ids`. */
   constructor(
     private readonly zone: string,
     private readonly proxies?: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
@@ -66,7 +66,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
   ): readonly ResourceKey[] {
     const services = this.matcher.setItem(key, before, after);
     const inbounds = InboundChange.of(before, after);
-    // All services of a Dataplane have its ids, and by `Mesh.mtls` each inbound may give it one more.
+    // All services of a Dataplane get its ids, and with `Mesh.mtls` each inbound may add one.
     if (!inbounds || !before || !after || !jsonEqual(this.ids.listIds(before), this.ids.listIds(after)))
       return services;
     return services.filter((each) => {
@@ -121,7 +121,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     }
   }
 
-  /** Reads the service from the index: it may have changed since the walk met it. */
+  /** Reads the service from the index: it may have changed since the walk passed it. */
   private keysOfService(key: ResourceKey, index: IndexReader): Keys {
     this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => this.allDataplanes(index));
     return [key];

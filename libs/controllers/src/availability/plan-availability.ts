@@ -12,9 +12,9 @@ import { identitiesPart, serviceIdentities } from './workload-ids';
 /** `status.dataplaneProxies` of a MeshService. */
 export type ProxyCount = {
   readonly total: number;
-  /** Those whose proxy is connected; absent where nobody knows. */
+  /** Dataplanes whose proxy is connected; absent if unknown. */
   readonly connected?: number;
-  /** Those with a ready inbound for every port of the service. */
+  /** Dataplanes with a ready inbound for every port of the service. */
   readonly healthy: number;
 };
 
@@ -22,18 +22,15 @@ type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
 /** Inputs of a plan besides the service and its Dataplanes. */
 export interface AvailabilityFacts {
-  /** SPIFFE ids of the Dataplanes, in any order and with doubles. */
+  /** SPIFFE ids of the Dataplanes, unsorted, possibly with duplicates. */
   readonly uris?: Iterable<string>;
-  /** Whether the proxy of a Dataplane is connected; absent where nobody knows: what was counted stays. */
+  /** Reports whether the proxy of a Dataplane is connected; absent if unknown: the earlier count stays. */
   readonly isConnected?: (dataplane: DataplaneResource) => boolean;
-  /** The number of instances was sent to other zones lately, and is not sent again yet. */
+  /** Whether the number of instances was sent to other zones recently, so that it is kept for now. */
   readonly keepsInstances?: boolean;
 }
 
-/**
- * Plans the change after which a service states how many Dataplanes it has, whether it is available and which SPIFFE ids its
- * Dataplanes have; undefined when it does.
- */
+/** Plans the counts, the availability and the SPIFFE ids of a service; undefined if they are up to date. */
 export function planAvailability(
   { id, revision, spec, status }: ServiceResource,
   dataplanes: Iterable<DataplaneResource>,
@@ -60,18 +57,21 @@ export function planAvailability(
   };
 }
 
-/** The part of a spec that says the instances. */
+/** Returns the part of a spec with the number of instances. */
 export function instancesPart(instances: number | undefined): JsonObject {
   return instances === undefined ? {} : { instances };
 }
 
-/** A leader that does not know the proxies yet changes nothing. */
+/** A leader that does not know the proxies yet keeps the count. */
 function connectedBefore(before: JsonValue | undefined): Pick<ProxyCount, 'connected'> {
   const connected = isJsonObject(before) ? before['connected'] : undefined;
   return typeof connected === 'number' ? { connected } : {};
 }
 
-/** Counts the Dataplanes of a service with these ports (docs/design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */
+/**
+ * Counts the Dataplanes of a service with these ports (docs/design.md §1; docs/reference/kuma-2.14.md §3). Every Dataplane serves a service without
+ * ports.
+ */
 export function countProxies(ports: readonly MeshServicePort[], dataplanes: Iterable<DataplaneResource>): ProxyCount {
   let [total, healthy] = [0, 0];
   for (const dataplane of dataplanes) {
@@ -82,12 +82,12 @@ export function countProxies(ports: readonly MeshServicePort[], dataplanes: Iter
   return { total, healthy };
 }
 
-/** Only `state` says so: in Kuma 2.14 `health.ready: false` alone changes nothing (docs/reference/kuma-2.14.md §3). */
+/** Only `state` counts: in Kuma 2.14 `health.ready: false` alone changes nothing (docs/reference/kuma-2.14.md §3). */
 function isReady(inbound: DataplaneInbound): boolean {
   return (inbound.state ?? 'Ready') === 'Ready';
 }
 
-/** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
+/** Returns the ports and names of the ready inbounds: a target port is one of them; by default it is the service's own port. */
 function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
   const served = new Set<number | string>();
   for (const inbound of listInbounds(dataplane)) {
@@ -98,7 +98,7 @@ function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
   return served;
 }
 
-/** Whether a service counted so can be reached. */
+/** Returns the availability for these counts. */
 export function toAvailabilityState({ healthy }: ProxyCount): 'Available' | 'Unavailable' {
   return healthy > 0 ? 'Available' : 'Unavailable';
 }

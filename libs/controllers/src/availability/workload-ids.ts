@@ -13,27 +13,27 @@ import { compareText, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 
-/** Ids of one service; the kind has this bound. */
+/** Maximum number of ids of one service: the limit of the kind. */
 const MAX_IDENTITIES = 1_024;
 
 /** `spec.identities` of a MeshService. */
 export type ServiceIdentities = NonNullable<ServiceResource['spec']['identities']>;
 
 /**
- * The SPIFFE ids of Dataplanes, by the MeshIdentities of their meshes. An id is computed once for each stored state of a
- * Dataplane; the MeshIdentities are as of the first id after the last `reset`.
+ * The SPIFFE ids of Dataplanes by the MeshIdentities of their meshes. An id is computed once for each stored state of a Dataplane; MeshIdentities are
+ * read at the first id after the last `reset`.
  */
 export class WorkloadIds {
   private byMesh: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
-  /** Meshes whose authority of `Mesh.mtls` signs in this zone. */
+  /** Meshes whose `Mesh.mtls` authority signs in this zone. */
   private signed: ReadonlySet<string> = new Set();
   /** The index from which the forms of preset paths are read. */
   private index: Pick<IndexReader, 'get'> | undefined;
-  /** The index that is to be read before the next id. */
+  /** The index to read before the next id. */
   private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;
   private known = new WeakMap<DataplaneResource, readonly string[]>();
 
-  /** The MeshIdentities and the authorities of meshes are read anew when an id is asked for next: many changes cost one reading. */
+  /** Makes the next id read the MeshIdentities and the authorities of meshes again: many changes cost one read. */
   reset(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
     this.unread = index;
   }
@@ -46,8 +46,8 @@ export class WorkloadIds {
   }
 
   /**
-   * The ids of a Dataplane: one, by its MeshIdentity, and while the form of ids changes the one of before; without a MeshIdentity those of `Mesh.mtls`, where this zone can sign for the mesh;
-   * none where the MeshIdentity that selects it gives it no id.
+   * Returns the ids of a Dataplane: the one of its MeshIdentity, and while the form of ids changes also the previous one; without a MeshIdentity
+   * those of `Mesh.mtls`, if this zone can sign for the mesh; empty if the MeshIdentity that selects it gives it no id.
    */
   listIds(dataplane: DataplaneResource): readonly string[] {
     if (this.unread) this.read(this.unread);
@@ -63,25 +63,25 @@ export class WorkloadIds {
   }
 }
 
-/** Whether this zone has the key of a mesh's authority: under a Kuma global only. */
+/** Reports whether this zone has the key of a mesh's authority: under a Kuma global only. */
 function canSign(index: Pick<IndexReader, 'get'>, mesh: string): boolean {
   const authority = findMeshAuthority(index, mesh);
   return authority !== undefined && index.get(meshAuthoritySecrets(mesh, authority.backend).key) !== undefined;
 }
 
-/** Whether a change may give or take the ids of `Mesh.mtls`. */
+/** Reports whether a change may add or remove ids of `Mesh.mtls`. */
 export function movesMeshAuthority({ id, before, after }: IndexChange): boolean {
   if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-`) && (!before || !after);
   return id.kind === 'Mesh' && findEnabledBackend(before?.spec) !== findEnabledBackend(after?.spec);
 }
 
-/** The identities of a service with these SPIFFE ids, sorted; of more than the kind allows the first. */
+/** Returns the identities of a service with these SPIFFE ids, sorted; only the first ones up to the limit of the kind. */
 export function serviceIdentities(uris: Iterable<string>): ServiceIdentities {
   const sorted = [...new Set(uris)].sort(compareText).slice(0, MAX_IDENTITIES);
   return sorted.map((value) => ({ type: 'SpiffeID', value }));
 }
 
-/** The part of a spec that says the identities; without any the field is left out. */
+/** Returns the part of a spec with the identities; without any the field is left out. */
 export function identitiesPart(identities: ServiceIdentities): JsonObject {
   return identities.length === 0 ? {} : { identities: identities.map(({ type, value }) => ({ type, value })) };
 }

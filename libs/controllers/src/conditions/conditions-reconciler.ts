@@ -22,24 +22,24 @@ export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
   readonly meshes: Pick<Meshes, 'state' | 'owner' | 'listCandidates'>;
-  /** Why a resource cannot be sent to Kuma zones; given on the global. */
+  /** Returns the reason why a resource cannot be sent to Kuma zones; set on the global. */
   readonly unsupportedByKuma?: ConditionInputs['unsupportedByKuma'];
 }
 
 /**
- * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, its namespace belongs to another
- * mesh, it breaks a tolerated rule, Kuma cannot represent it, `Mesh.mtls` vouches for it (docs/reference/sync.md Conditions); and that the
- * machine of a Dataplane shows a credential of before enrolments. A change of a Zone, Mesh
- * or Namespace costs one walk, and one write for each resource that it concerns; a resource without such a condition is never written.
+ * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, its namespace belongs to another mesh, it breaks a
+ * tolerated rule, Kuma cannot represent it, `Mesh.mtls` authenticates it (docs/reference/sync.md Conditions); and that the host of a Dataplane uses a
+ * credential from before enrolments. A change of a Zone, Mesh or Namespace costs one walk, and one write for each resource that it concerns; a
+ * resource without such a condition is never written.
  */
 class ConditionsReconciler implements KeyedReconciler {
   readonly name = 'conditions';
   /**
-   * A message of the zone may put the status back to what it was before the index showed our write, and an index that
-   * never held a condition does not show its removal.
+   * A message of the zone may reset the status before the index shows our write, and an index that never contained a condition does not show its
+   * removal.
    */
   readonly recheckWritten = true;
-  /** Filters of the resources that the walk looks for. */
+  /** Filters of the resources for which the walk searches. */
   private wanted: ((id: Identity) => boolean)[] = [];
 
   constructor(private readonly config: ConditionsConfig) {}
@@ -64,7 +64,7 @@ class ConditionsReconciler implements KeyedReconciler {
     return kind && { change: planConditions(resource, kind, this.inputs(index), now) };
   }
 
-  /** Started anew, it looks also for what the walk before it looked for. */
+  /** A restarted walk also covers the resources of the walk that it replaces. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const { name } of this.config.registry.kinds) {
       for (const { id } of index.ofKind(name)) {
@@ -94,14 +94,14 @@ class ConditionsReconciler implements KeyedReconciler {
   }
 }
 
-/** The conditions reconciler as a control loop. */
+/** Creates the conditions reconciler as a control loop. */
 export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop {
   return new KeyedLoop(new ConditionsReconciler(config));
 }
 
 /**
- * Which resources depend on a Mesh that came or went, selects other namespaces or has another `mtls`; on the labels of a Namespace; or on a
- * Zone that was lost or is back; undefined for other changes.
+ * Returns a filter of the resources that depend on a Mesh that came or went, selects other namespaces or has another `mtls`; on the labels of a
+ * Namespace; or on a Zone that was lost or is back; undefined for other changes.
  */
 function findDependents({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
   if (id.kind === 'Mesh') {
@@ -116,7 +116,7 @@ function findDependents({ id, before, after }: IndexChange): ((dependent: Identi
   return undefined;
 }
 
-/** Whether a change moved the conditions or something that they are derived from: most writes of other loops do not. */
+/** Reports whether a change affects the conditions or their inputs: most writes of other loops do not. */
 function affectsConditions({ before, after }: IndexChange): boolean {
   if (!before || !after) return after !== undefined;
   return !(
@@ -127,7 +127,7 @@ function affectsConditions({ before, after }: IndexChange): boolean {
   );
 }
 
-/** Rows T000-07, T000-22: of a Mesh that is missing or somebody else's nothing is served. */
+/** Rows T000-07, T000-22: nothing is served of a Mesh that is missing or belongs to another controller. */
 function meshFault(meshes: Pick<Meshes, 'state'>, mesh: string): MeshFault | undefined {
   const state = meshes.state(mesh);
   if (!state) {
@@ -140,7 +140,7 @@ function meshFault(meshes: Pick<Meshes, 'state'>, mesh: string): MeshFault | und
   return { reason: 'ForeignMesh', message };
 }
 
-/** Whether a Mesh selects the same namespaces as before. */
+/** Reports whether a Mesh selects the same namespaces as before. */
 function sameMembership(before: Resource | undefined, after: Resource | undefined): boolean {
   const [was, is] = [before, after].map((mesh) => [
     mesh?.spec['namespaceSelector'] ?? null,

@@ -9,35 +9,35 @@ import {
   type JsonValue,
 } from '@causeway/resources';
 
-/** Most characters of a message: a resource may have many parts that are not obeyed, each with a text of its own. */
+/** Maximum length of a message: a resource may have many parts that are not supported, each with its own text. */
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** The controller whose entries a plan writes, and the time, ms since 1970. */
+/** The controller that writes the entries, and the time, ms since 1970. */
 export interface StatusWriter {
   readonly controllerName: string;
   readonly now: number;
 }
 
-/** Conditions of one controller on one object that a resource refers to. */
+/** The conditions of one controller for one object that a resource refers to. */
 export interface WantedEntry {
   readonly ref: JsonObject;
   readonly conditions: readonly Condition[];
 }
 
-/** A list in a status with entries of several controllers, one for each object that a resource refers to. */
+/** A status list with entries of several controllers, one for each object that a resource refers to. */
 export interface EntryList {
   /** The field of the status: `parents`, `ancestors`. */
   readonly field: string;
   /** The field of an entry that names the object: `parentRef`, `ancestorRef`. */
   readonly refField: string;
-  /** Most entries, of all controllers together. */
+  /** Maximum number of entries of all controllers together. */
   readonly most: number;
 }
 
 /**
- * `status` with the entries of one controller brought up to date; the same object where they are. Entries of other controllers stay as
- * they are, each at its place. Own entries stand in the order of `wanted`; those of vanished references go. `lastTransitionTime` changes
- * only with `status` of a condition. Where all entries together are too many, the last own ones are left out.
+ * Returns `status` with updated entries of one controller; the same object if they are up to date. Entries of other controllers keep their content
+ * and position. Own entries follow the order of `wanted`; entries of removed references are dropped. `lastTransitionTime` changes only with the
+ * `status` of a condition. If there are too many entries, the last own ones are left out.
  */
 export function withEntries(
   status: JsonObject,
@@ -55,7 +55,7 @@ export function withEntries(
   return next.length > 0 ? { ...rest, [list.field]: next } : rest;
 }
 
-/** The conditions that a controller wrote for a reference; empty where it wrote none. */
+/** Returns the conditions that a controller wrote for a reference; empty if it wrote none. */
 export function conditionsOfEntry(
   status: JsonObject,
   list: EntryList,
@@ -78,7 +78,7 @@ function isOwn(entry: JsonValue, controllerName: string): boolean {
   return isJsonObject(entry) && entry['controllerName'] === controllerName;
 }
 
-/** The entry of one reference, made from the stored one of the same reference. */
+/** Builds the entry of one reference from its stored entry. */
 function toEntry(
   { ref, conditions }: WantedEntry,
   { refField }: EntryList,
@@ -95,19 +95,19 @@ function toEntry(
   return { [refField]: ref, controllerName, conditions: written['conditions'] ?? [] };
 }
 
-/** A condition whose message has a bound. */
+/** Returns a condition with a truncated message. */
 export function withShortMessage(condition: Condition): Condition {
   return { ...condition, message: shortened(condition.message, MAX_MESSAGE_LENGTH, '…') };
 }
 
-/** The stored conditions that are written again, for the time of their last transition. */
+/** Returns the stored conditions that are written again, with the time of their last transition. */
 function keptConditions(stored: JsonObject | undefined, types: readonly string[]): readonly JsonValue[] {
   const before = stored?.['conditions'];
   const conditions = isJsonArray(before) ? before.filter(isJsonObject) : [];
   return conditions.filter(({ type }) => types.some((wanted) => wanted === type));
 }
 
-/** Own entries take the places of the own ones before them; what is left over goes to the end. */
+/** Places the new own entries at the positions of the old ones; further entries go to the end. */
 function inPlace(stored: readonly JsonValue[], own: readonly JsonObject[], controllerName: string): JsonValue[] {
   const left = [...own];
   const placed = stored.flatMap((entry) => {

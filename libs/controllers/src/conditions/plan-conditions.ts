@@ -19,7 +19,7 @@ import {
 import type { PatchChange } from '@causeway/store';
 import { SyncCondition, type LostPolicy, type LostState } from '@causeway/sync';
 
-/** Reason and message of the condition that a mesh is not served. */
+/** Reason and message of the condition of a mesh that is not served. */
 export interface MeshFault {
   readonly reason: 'NoSuchMesh' | 'ForeignMesh';
   readonly message: string;
@@ -28,24 +28,24 @@ export interface MeshFault {
 /** Inputs of the conditions of a resource besides the resource. */
 export interface ConditionInputs {
   readonly cp: ControlPlane;
-  /** Why services of this mesh are not served here; undefined where they are. */
+  /** Returns why services of this mesh are not served here; undefined if they are. */
   meshFault(mesh: string): MeshFault | undefined;
   /** Returns the result of `designate` for a new resource in the namespace and mesh of an identity. */
   designation(id: Identity): Designation;
-  /** Of the zone and for the mesh of an identity. */
+  /** Returns the state of a lost zone for the zone and mesh of an identity. */
   lostState(id: Identity): LostState | undefined;
-  /** Why a resource cannot be sent to Kuma zones; undefined where it can be. */
+  /** Returns why a resource cannot be sent to Kuma zones; undefined if it can. */
   unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
-  /** Whether `Mesh.mtls` of a mesh is on. */
+  /** Reports whether `Mesh.mtls` of a mesh is on. */
   hasMeshMtls(mesh: string): boolean;
-  /** Finds the credential of before enrolments that the machine of a Dataplane of this zone still shows. */
+  /** Finds the credential from before enrolments that the host of a Dataplane of this zone still uses. */
   oldCredential(dataplane: Identity): OldCredential | undefined;
 }
 
-/** The condition of a Dataplane whose machine joined before its zone went by enrolments. */
+/** The condition of a Dataplane whose host joined before its zone used enrolments. */
 const OLD_CREDENTIAL = 'causeway.io/OldCredential';
 
-/** The condition types that this plan writes; the conditions of other writers are left as they are. */
+/** The condition types that this plan writes; conditions of other writers are left unchanged. */
 const TYPES: readonly string[] = [
   SyncCondition.originLost,
   SyncCondition.meshMissing,
@@ -62,7 +62,7 @@ const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
   withdraw: 'Withdrawn',
 };
 
-/** The patch that brings the sync conditions of a resource up to date; undefined when they are. */
+/** Returns the patch that updates the sync conditions of a resource; undefined if they are up to date. */
 export function planConditions(
   resource: Resource,
   kind: Kind,
@@ -111,7 +111,7 @@ function meshMissing(
 
 const MEMBERSHIP_REASONS = { overlap: 'SeveralMeshes', mismatch: 'OtherMesh', terminating: undefined } as const;
 
-/** A resource stays in the mesh where it was made (row T003-25); the condition says that it would not be made there today. */
+/** A resource stays in the mesh where it was made (row T003-25); the condition states that it would not be made there today. */
 function membershipConflict({ id, generation }: Resource, kind: Kind, inputs: ConditionInputs): readonly Condition[] {
   if (kind.scope === 'global' || !kind.namespaced) return [];
   const designation = inputs.designation(id);
@@ -140,7 +140,7 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
   ];
 }
 
-/** An id of the domain that is the name of the mesh, or a tag, which stands for one, is believed by that authority. */
+/** An id in the domain with the mesh's name, or a tag, which stands for such an id, is authenticated by that authority. */
 function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: ConditionInputs): readonly Condition[] {
   const { identities } = spec;
   if (!isJsonArray(identities) || !inputs.hasMeshMtls(mesh)) return [];
@@ -161,17 +161,17 @@ function withOldCredential({ id, generation }: Resource, inputs: ConditionInputs
   return [trueCondition(OLD_CREDENTIAL, 'NamesNoServices', message, generation)];
 }
 
-/** Identities of a service that are looked at: what the kind allows. */
+/** Maximum number of identities of a service that are checked: the limit of the kind. */
 const MAX_IDENTITIES = 1_024;
 
 function trueCondition(type: string, reason: string, message: string, observedGeneration: number): Condition {
   return { type, status: 'True', reason, message, observedGeneration };
 }
 
-/** Violations that the condition spells out; the others are counted. */
+/** Maximum number of violations that the condition lists; the others are counted. */
 const MAX_SHOWN = 5;
 
-/** Effect of a broken rule: what it prevents. */
+/** The effect of a broken rule. */
 interface Consequence {
   readonly field: RegExp;
   /** Codes of the rules; any rule where absent. */
@@ -179,7 +179,7 @@ interface Consequence {
   readonly text: string;
 }
 
-/** The first that fits a violation counts. */
+/** The first entry that matches a violation applies. */
 const CONSEQUENCES: readonly Consequence[] = [
   { field: /(?:)/, rules: ['unknown-field'], text: 'nothing here reads it' },
   { field: /\.port$/, rules: ['out-of-range', 'wrong-type'], text: 'DNS has no SRV record for it' },
@@ -189,9 +189,8 @@ const CONSEQUENCES: readonly Consequence[] = [
 ];
 
 /**
- * Which of our rules a resource breaks and what that prevents, in one line; undefined where it breaks none. A user's
- * write would be refused for each; what came by sync is kept and passed on (docs/design.md §5 Strict at the door, tolerant
- * on the wire).
+ * Returns the rules that a resource breaks and their effects, in one line; undefined if it breaks none. A user's write would be refused for each of
+ * them; a resource from sync is kept and passed on (docs/design.md §5 Strict at the door, tolerant on the wire).
  */
 export function brokenRules(kind: Kind, { spec }: Resource): string | undefined {
   const { first, total } = kind.check(spec, FieldPath.at('spec'));

@@ -7,8 +7,8 @@ import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResu
 const KIND = MetaresourceDefinition.name;
 
 /**
- * Writes on each MetaresourceDefinition whether it declares its kind here (docs/reference/policies.md): `Accepted`, or why not. A
- * definition that comes, changes or goes may free or take the name of every other, so it costs a look at all of them.
+ * Writes on each MetaresourceDefinition whether it declares its kind here (docs/reference/policies.md): `Accepted`, or the reason why not. A
+ * definition that comes, changes or goes may free or take the name of any other, so it costs a scan of all.
  */
 class DefinitionsReconciler implements KeyedReconciler {
   readonly name = 'definitions';
@@ -46,7 +46,7 @@ function toCondition({ definition, kind, reason, message }: EvaluatedDefinition)
   return { type: 'Accepted', status, reason, message, observedGeneration: definition.generation };
 }
 
-/** Conditions of MetaresourceDefinitions as a control loop of a leader. */
+/** Creates the status loop of MetaresourceDefinitions. */
 export function createDefinitionsLoop(): KeyedLoop {
   return new KeyedLoop(new DefinitionsReconciler());
 }

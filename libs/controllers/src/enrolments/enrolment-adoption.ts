@@ -19,20 +19,20 @@ export interface EnrolmentAdoptionOptions {
   readonly logger: Logger;
 }
 
-/** Where replicas say that they know enrolments, each by its instance. */
+/** The metadata area in which each replica records, by its instance, that it supports enrolments. */
 export const ENROLMENT_REPLICAS = 'enrolment-replicas';
-/** Dataplanes enrolled in one write. */
+/** Maximum number of Dataplanes that are enrolled in one write. */
 const MAX_BATCH_SIZE = 500;
 
 /**
- * Enrols what a zone had before it went by enrolments: each stored Dataplane with exactly the services that it has now. The zone goes by them
- * once every replica that lives knows them, however many machines join meanwhile; what came in until then is enrolled after it, and this
- * ends. A second leader that does the same writes nothing.
+ * Enrols the Dataplanes of a zone that did not use enrolments yet: each with exactly its current services. The zone requires enrolments as soon as
+ * every live replica supports them, even if hosts join meanwhile; Dataplanes that were added until then are enrolled afterwards, and this task ends.
+ * A second leader that does the same writes nothing.
  */
 export class EnrolmentAdoption {
   constructor(private readonly options: EnrolmentAdoptionOptions) {}
 
-  /** One look, and what follows from it. Throws Unavailable, Fenced. */
+  /** Runs one pass. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { index, zone, clock, logger } = this.options;
     const epoch = index.get(enrolmentEpochId(zone));
@@ -40,7 +40,7 @@ export class EnrolmentAdoption {
       await this.adopt(() => true);
       const replicas = await this.knowingReplicas();
       if (replicas === 0) return;
-      // A backup of the next moment already says which store it is of.
+      // A backup taken right after this must already identify its store.
       const incarnation = index.point?.incarnation;
       const of = incarnation === undefined ? {} : { incarnation };
       await this.writeEpoch({ since: clock.now(), adopting: true, ...of }, 'absent');
@@ -53,7 +53,7 @@ export class EnrolmentAdoption {
     }
   }
 
-  /** Returns how many replicas live, if all of them know enrolments; else 0. */
+  /** Returns the number of live replicas if all of them support enrolments; else 0. */
   private async knowingReplicas(): Promise<number> {
     const { proxies, store } = this.options;
     const live = proxies.isLoaded ? proxies.liveReplicas() : [];
@@ -69,7 +69,7 @@ export class EnrolmentAdoption {
     await waitUntilReached(index, revision, clock);
   }
 
-  /** Enrols those that have no enrolment; returns how many. */
+  /** Enrols the selected Dataplanes that have no enrolment; returns their number. */
   private async adopt(isMeant: (dataplane: DataplaneResource) => boolean): Promise<number> {
     const { index, zone, store, cp, term, clock, logger } = this.options;
     const changes: PutChange[] = [];
@@ -104,7 +104,7 @@ function* eachMissing(
   }
 }
 
-/** Returns the enrolment of a Dataplane at the upgrade: one that a user wrote names its services itself. */
+/** Returns the enrolment of a Dataplane at the upgrade; a Dataplane that a user wrote lists its services itself. */
 function adoptedSpec(
   dataplane: DataplaneResource,
   named: ReadonlyMap<string, readonly ServiceResource[]>,
@@ -126,7 +126,7 @@ function adoptedSpec(
   };
 }
 
-/** The MeshServices of a zone by mesh and namespace. */
+/** Indexes the MeshServices of a zone by mesh and namespace. */
 function servicesByPlace(index: IndexReader, zone: string): ReadonlyMap<string, readonly ServiceResource[]> {
   const places = new Map<string, ServiceResource[]>();
   for (const service of index.ofKind(MeshService.name)) {
@@ -139,7 +139,7 @@ function servicesByPlace(index: IndexReader, zone: string): ReadonlyMap<string, 
   return places;
 }
 
-/** Whether it selects those that name it, which say so themselves: most services do. */
+/** Reports whether a service selects the Dataplanes that name it: most services do. */
 function isByName({ id, spec: { selector } }: ServiceResource): boolean {
   const tags = selector?.dataplaneTags;
   return tags !== undefined && Object.keys(tags).length === 1 && tags[Label.service] === id.name;

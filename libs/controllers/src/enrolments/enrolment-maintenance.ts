@@ -9,7 +9,7 @@ export interface EnrolmentMaintenanceOptions {
   readonly index: IndexReader;
   readonly store: Pick<ResourceStore, 'write'>;
   readonly term: LeaderTerm;
-  /** How long certificates live at most, ms. */
+  /** Maximum validity of certificates, ms. */
   readonly validity: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -18,14 +18,13 @@ export interface EnrolmentMaintenanceOptions {
 const MAX_BATCH_SIZE = 500;
 
 /**
- * Keeps a zone's enrolments: notes that the store was restored, and forgets what means nothing any more: revocations whose last
- * certificate has ended, machines of groups that are gone for longer than a certificate lives, and what came back after an import and was
- * not confirmed.
+ * Maintains a zone's enrolments. Records that the store was restored, and deletes what is obsolete: revocations whose last certificate has expired,
+ * group members that have been gone for longer than a certificate is valid, and enrolments that came back by an import and were not confirmed.
  */
 export class EnrolmentMaintenance {
   constructor(private readonly options: EnrolmentMaintenanceOptions) {}
 
-  /** One look, and what follows from it. Throws Unavailable, Fenced. */
+  /** Runs one pass. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { store, term, clock, logger } = this.options;
     const changes: Change[] = [...this.epochChange()];
@@ -38,7 +37,7 @@ export class EnrolmentMaintenance {
     if (changes.length > 0) logger.debug('enrolments were looked through', { changes: changes.length });
   }
 
-  /** Another incarnation of the store than at the last look: it was restored, and may have lost enrolments. */
+  /** The store has another incarnation than at the last pass: it was restored, and may have lost enrolments. */
   private *epochChange(): Iterable<Change> {
     const { index, zone, clock } = this.options;
     const epoch = index.get(enrolmentEpochId(zone));

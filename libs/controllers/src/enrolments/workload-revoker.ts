@@ -15,10 +15,10 @@ import type { Clock, Logger } from '@causeway/runtime';
 import { readReportedLoss, readReportedSession } from '@causeway/sync';
 import { waitUntilReached, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
 
-/** A token that was issued, as far as a revocation needs it. */
+/** The fields of an issued token that a revocation needs. */
 export interface IssuedTokenFacts {
   readonly id: string;
-  /** `{mesh, namespace, name, …}`, as its claims say. */
+  /** `{mesh, namespace, name, …}`, from its claims. */
   readonly facts: JsonObject;
   readonly revoked: boolean;
 }
@@ -32,44 +32,44 @@ export interface WorkloadRevokerOptions {
     list(): Promise<readonly IssuedTokenFacts[]>;
     revoke(id: string): Promise<unknown>;
   };
-  /** Whether this zone has a session with its global; undefined: another replica knows. */
+  /** Reports whether this zone has a session with its global; undefined: only another replica knows. */
   readonly isConnected: () => boolean | undefined;
-  /** How long certificates live at most, ms. */
+  /** Maximum validity of certificates, ms. */
   readonly validity: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Effects of a revocation, done or planned. */
+/** The effects of a revocation, done or planned. */
 export interface RevocationPlan {
   readonly dataplane: Identity;
   readonly services: readonly string[];
-  /** The tokens that it could join with again. */
+  /** The tokens with which the host could join again. */
   readonly tokens: readonly string[];
-  /** Dataplanes that joined with one of these tokens: they go on, and need a new bundle where they begin from nothing. */
+  /** Dataplanes that joined with one of these tokens: they continue, but need a new bundle if they start from scratch. */
   readonly newBundles: readonly Identity[];
   readonly otherZones: OtherZones;
-  /** Zones without a session, by name, as far as the global has said: they act on it first thing when they are back. */
+  /** Zones without a session, by name, as far as the global has reported: they apply the revocation first when they reconnect. */
   readonly disconnectedZones: readonly string[];
-  /** Zones of Kuma, by name: they have no such thing, and believe a certificate until it ends. */
+  /** Zones of Kuma, by name: they do not know revocations and accept a certificate until it expires. */
   readonly kumaZones: readonly string[];
 }
 
-/** How other zones hear of a revocation; `none`: there are no others. */
+/** The way in which other zones learn of a revocation; `none`: there are no other zones. */
 export type OtherZones = 'none' | 'informed' | 'cut off' | 'unknown';
 
-/** How much longer than its certificates a revocation is kept, ms: clocks differ. */
+/** The time for which a revocation is kept after its certificates expired, ms: clocks differ. */
 const SLACK = 10 * 60_000;
 const TRIES = 5;
 
 /**
- * Ends enrolments: the one way to do so (docs/reference/enrolments.md). Its tokens go first, then in one write the enrolment, its Dataplane
- * and, for all zones, its certificates. Twice does what once does.
+ * Ends enrolments: the only way to do so (docs/reference/enrolments.md). First revokes the tokens, then in one write deletes the enrolment and its
+ * Dataplane and revokes the certificates for all zones. Idempotent.
  */
 export class WorkloadRevoker {
   constructor(private readonly options: WorkloadRevokerOptions) {}
 
-  /** Throws NotFound where nothing of this name is enrolled. */
+  /** Throws NotFound if nothing is enrolled under this name. */
   async plan(dataplane: Identity): Promise<RevocationPlan> {
     const { index, tokens: issued } = this.options;
     const enrolment = this.toEnrolment(dataplane);
@@ -95,7 +95,7 @@ export class WorkloadRevoker {
     };
   }
 
-  /** Resolves once it is in force at this replica. Throws NotFound, Conflict, Unavailable. */
+  /** Resolves once the revocation is in force at this replica. Throws NotFound, Conflict, Unavailable. */
   async revoke(dataplane: Identity, by: string): Promise<RevocationPlan> {
     const { logger, tokens } = this.options;
     const plan = await this.plan(dataplane);
@@ -109,13 +109,13 @@ export class WorkloadRevoker {
     throw new Conflict(`others keep writing ${describeIdentity(dataplane)}; try again`);
   }
 
-  /** False where others wrote at the same time. */
+  /** Returns false on a conflict with a concurrent write. */
   private async end({ dataplane }: RevocationPlan): Promise<boolean> {
     const { cp, index, store, clock, validity } = this.options;
     const enrolment = this.toEnrolment(dataplane);
     const id = { ...enrolmentId(dataplane), kind: WorkloadRevocation.name };
     const now = clock.now();
-    // One that came back after an import has certificates of before, too.
+    // An enrolment that came back by an import also has earlier certificates.
     const { formerly } = enrolment.spec;
     const uids = formerly === undefined ? [enrolment.uid] : [formerly, enrolment.uid];
     const ended = uids.map((uid) => ({ enrolment: uid, until: now + validity + SLACK }));
@@ -160,7 +160,7 @@ export class WorkloadRevoker {
   }
 }
 
-/** Whether a token names this Dataplane. */
+/** Reports whether a token names this Dataplane. */
 function isFor({ mesh, namespace = 'default', name }: JsonObject, of: Identity): boolean {
   return mesh === of.mesh && namespace === of.namespace && name === of.name;
 }

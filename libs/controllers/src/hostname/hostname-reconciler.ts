@@ -23,7 +23,7 @@ import {
   type ZoneControlPlane,
 } from './zone-claims';
 
-/** Changes in one plan. */
+/** Maximum number of changes in one plan. */
 const CHANGES_PER_PLAN = 500;
 
 /** The claims of an index, and the rows that may differ from them. */
@@ -41,10 +41,9 @@ class HostnameWork {
 }
 
 /**
- * Keeps `status.addresses` of every service in this zone's store equal to what the claim table says (docs/design.md §4
- * hostname). Losers are written before the winner: a row shows a name as Available only after a write that was planned
- * when no other row of the index showed it, so at each commit at most one row does (I3; docs/reference/naming.md has the
- * proof). Everything is derived from the index; nothing is kept beyond a term.
+ * Keeps `status.addresses` of every service in this zone's store equal to the claim table (docs/design.md §4 hostname). Losers are written before the
+ * winner: a row shows a name as Available only after a write that was planned when no other row of the index showed it, so at each commit at most one
+ * row does (I3; docs/reference/naming.md has the proof). Everything is derived from the index; nothing is kept beyond a term.
  */
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
@@ -99,7 +98,7 @@ export class HostnameReconciler implements ControlLoop {
     }
   }
 
-  /** Fills the claim table, one row a step, and queues every row; that includes those that the table reports as changed. */
+  /** Fills the claim table, one row a step, and queues every row, including those that the table reports as changed. */
   private *fill({ claims, stale }: HostnameWork): Generator<unknown> {
     if (!this.index) return;
     for (const { id } of fillClaims(claims, this.index, this.of)) {
@@ -109,7 +108,7 @@ export class HostnameReconciler implements ControlLoop {
     claims.discardChanged();
   }
 
-  /** Compares at most `SLICE` rows; true when no stale row is left. */
+  /** Compares at most `SLICE` rows; returns true when no stale row is left. */
   private compareStale(index: IndexReader): boolean {
     for (let rows = 0; rows < SLICE; rows++) {
       const key = this.work.stale.take();
@@ -119,7 +118,7 @@ export class HostnameReconciler implements ControlLoop {
     return this.work.stale.size === 0;
   }
 
-  /** Notes whether a row differs from the claims and which names it must release; decides nothing yet. */
+  /** Records whether a row differs from the claims, and the names that it must release; decides nothing yet. */
   private compareRow(key: ResourceKey, index: IndexReader): void {
     const { claims, outdated, pending } = this.work;
     pending.forget(key);
@@ -163,7 +162,7 @@ export class HostnameReconciler implements ControlLoop {
     return possible === wanted || this.work.pending.has(key) ? addressPatch(row, possible) : undefined;
   }
 
-  /** `wanted` with the names that another row still shows as NotAvailable; `wanted` itself when there are none. */
+  /** Returns `wanted` with the names that another row still shows as NotAvailable; `wanted` itself if there are none. */
   private withoutPending(
     key: ResourceKey,
     row: Resource,
@@ -189,13 +188,13 @@ function addressPatch(row: Resource, addresses: readonly ServiceAddress[]): Chan
   return { type: 'patch', id: row.id, expect: row.revision, status: { ...row.status, addresses } };
 }
 
-/** `status.addresses` as it is stored; empty when there is none. */
+/** Returns the stored `status.addresses`; empty if there is none. */
 function statusAddresses(row: Resource): readonly JsonValue[] {
   const addresses = row.status?.['addresses'];
   return isJsonArray(addresses) ? addresses : [];
 }
 
-/** The hostnames that are Available in a list of addresses. */
+/** Returns the Available hostnames in a list of addresses. */
 function availableNames(addresses: readonly JsonValue[]): Set<string> {
   const names = new Set<string>();
   for (const address of addresses) {

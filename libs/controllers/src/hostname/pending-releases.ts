@@ -7,12 +7,12 @@ export class PendingReleases {
   private readonly holders = new Map<string, Set<ResourceKey>>();
   private readonly byHolder = new Map<ResourceKey, readonly string[]>();
 
-  /** Keys of the rows that must release a name, the longest pending first. */
+  /** Returns the keys of the rows that must release a name, the longest pending first. */
   rows(): Iterable<ResourceKey> {
     return this.byHolder.keys();
   }
 
-  /** Sets the names that the row `key` must release, in place of those before. */
+  /** Replaces the names that the row `key` must release. */
   set(key: ResourceKey, mesh: string, hostnames: readonly string[]): void {
     this.forget(key);
     if (hostnames.length === 0) return;
@@ -34,12 +34,12 @@ export class PendingReleases {
     this.byHolder.delete(key);
   }
 
-  /** True while the row `key` has a name to release. */
+  /** Reports whether the row `key` has a name to release. */
   has(key: ResourceKey): boolean {
     return this.byHolder.has(key);
   }
 
-  /** A row other than `key` that still shows the name. */
+  /** Returns a row other than `key` that still shows the name. */
   otherHolder(key: ResourceKey, mesh: string, hostname: string): ResourceKey | undefined {
     for (const holder of this.holders.get(`${mesh}/${hostname}`) ?? []) if (holder !== key) return holder;
     return undefined;

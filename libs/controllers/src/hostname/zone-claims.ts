@@ -19,7 +19,7 @@ export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 /** The control plane of a zone; the global gives no hostnames. */
 export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 
-/** Which meshes have hostnames; without it those that have a Mesh. */
+/** The meshes that have hostnames; without it those that have a Mesh. */
 export type ServedMeshes = Pick<Meshes, 'served' | 'isServed' | 'state'>;
 
 /** The owner of the claims of a table. */
@@ -29,8 +29,8 @@ export interface ClaimsOf {
 }
 
 /**
- * Puts every row of `index` that matters for hostnames into `table`, one row a step, and yields it. Changes of the index
- * between two steps go to `applyToClaims` as always; a row may be put twice, which changes nothing.
+ * Puts every row of `index` with claims into `table`, one row a step, and yields it. Changes of the index between two steps go to `applyToClaims` as
+ * usual; a row may be put twice without effect.
  */
 export function* fillClaims(table: ClaimTable, index: IndexReader, of: ClaimsOf): Generator<Resource> {
   fillMeshes(table, index, of.meshes);
@@ -69,10 +69,9 @@ function put(table: ClaimTable, key: ResourceKey, resource: Resource, cp: ZoneCo
 }
 
 /**
- * Why a service cannot be reached by its names, which it keeps and which are then NotAvailable; undefined where that is not
- * known. A generated service without available instances is unreachable in every zone, for its state travels. A service
- * written by hand may be served without Dataplanes, so its state says nothing. An address that is still to be allocated
- * is no reason; an exhausted range is.
+ * Returns why a service cannot be reached by its names, which are then NotAvailable; undefined if unknown. A generated service without available
+ * instances is unreachable in every zone, because its state is synced. A service that a user wrote may be served without Dataplanes, so its state is
+ * no reason. A pending allocation of an address is no reason; an exhausted range is.
  */
 function unreachableReason({ labels, spec, status }: Resource): string | undefined {
   if (labels[Label.managedBy] === GENERATOR && spec['state'] === 'Unavailable')

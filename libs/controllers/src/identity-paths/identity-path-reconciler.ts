@@ -36,30 +36,30 @@ import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type Recon
 import type { IdentityPathReplicas } from './identity-path-replicas';
 import { IdsOfMesh, type ConcernedDataplane } from './ids-of-mesh';
 
-/** Time for which the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
+/** Time for which the other form of ids is announced before certificates are signed for it, ms; at most half the validity of a certificate. */
 const ANNOUNCED = 600_000;
-/** Other namespaces, or other shared ids, of one mesh are written at most so often, ms. */
+/** Minimum time between two writes of the namespaces or shared ids of one mesh, ms. */
 const WRITE_INTERVAL = 10_000;
-/** Interval at which a step that is held is looked at, ms. */
+/** Interval of the checks of a step that is held, ms. */
 const POLL_INTERVAL = 10_000;
 
-/** Options of the loop that changes the forms of ids in a zone. */
+/** Options of the loop that changes the form of ids in a zone. */
 export interface IdentityPathOptions {
   readonly cp: ControlPlane;
   readonly zone: string;
   readonly replicas: Pick<IdentityPathReplicas, 'areReady'>;
-  /** Longest validity of certificates of workloads, ms. */
+  /** Maximum validity of workload certificates, ms. */
   readonly validity: number;
-  /** By how much clocks of control planes may differ, ms. */
+  /** Maximum clock difference between control planes, ms. */
   readonly skew: number;
-  /** Whether the zone has no session with its global now; absent for a zone without one. */
+  /** Reports whether the zone has lost its session with the global; absent for a zone without a global. */
   readonly isCutOff?: () => boolean;
 }
 
 /**
- * Changes the form of the SPIFFE ids of a mesh in this zone where an IdentityPath says so, in steps that its IdentityPathState has, and
- * writes there which ids workloads of several namespaces share (docs/guides/workload-identity.md). A change of a Dataplane costs its ids;
- * another MeshIdentity or form costs one walk.
+ * Changes the form of the SPIFFE ids of a mesh in this zone as an IdentityPath requires, in steps that its IdentityPathState records, and writes
+ * there the ids that workloads of several namespaces share (docs/guides/workload-identity.md). A change of a Dataplane costs its ids; a change of a
+ * MeshIdentity or of the form costs one walk.
  */
 class IdentityPathReconciler implements KeyedReconciler {
   readonly name = 'identity-path';
@@ -67,7 +67,7 @@ class IdentityPathReconciler implements KeyedReconciler {
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
   private readonly meshes = new Map<string, IdsOfMesh>();
   private wereReady: boolean | undefined;
-  /** When the state of a mesh was written last, by its key, ms since 1970. */
+  /** The time at which the state of a mesh was last written, by its key, ms since 1970. */
   private readonly writtenAt = new Map<string, number>();
 
   constructor(private readonly options: IdentityPathOptions) {}
@@ -142,7 +142,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     });
   }
 
-  /** Whether another zone cannot learn of ids now: its proxies would refuse who shows one. */
+  /** Reports whether another zone cannot learn of new ids now: its proxies would refuse a workload with one. */
   private isHeld(index: IndexReader): boolean {
     const { zone, isCutOff } = this.options;
     if (!isCutOff) return false;
@@ -157,7 +157,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return step === undefined ? {} : { dueAt: until > now ? until : now + POLL_INTERVAL };
   }
 
-  /** Files every Dataplane first; what is shared is known when the last one is. */
+  /** Files every Dataplane first: shared ids are complete only after the last one. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const held of index.ofKind(Dataplane.name)) {
       if (held.id.zone === this.options.zone) this.file(held, identityKey(held.id), index);
@@ -168,7 +168,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     yield [...new Set(meshes)].map((mesh) => this.formatKey(mesh));
   }
 
-  /** Files a Dataplane under its ids; true where the state of its mesh says something else now. */
+  /** Files a Dataplane under its ids; returns whether the state of its mesh changes. */
   private file(held: Resource | undefined, key: ResourceKey, index: Pick<IndexReader, 'get'>): boolean {
     const { mesh } = parseIdentityKey(key);
     const ids = this.meshes.get(mesh) ?? new IdsOfMesh();
@@ -194,7 +194,7 @@ function getStep(spec: IdentityPathStateSpec | undefined): PathStep {
   return step;
 }
 
-/** Returns the stored spec of a step. During one, namespaces are only added: an earlier id may be shown after its last Dataplane has gone. */
+/** Returns the stored spec of a step. During a step namespaces are only added: a previous id may be in use after its last Dataplane has gone. */
 function stateSpec(
   step: PathStep,
   ids: IdsOfMesh | undefined,
@@ -212,7 +212,7 @@ function stateSpec(
   };
 }
 
-/** The forms of SPIFFE ids as a control loop of a zone's leader. */
+/** Creates the loop of SPIFFE id forms for a zone's leader. */
 export function createIdentityPathLoop(options: IdentityPathOptions): KeyedLoop {
   return new KeyedLoop(new IdentityPathReconciler(options));
 }

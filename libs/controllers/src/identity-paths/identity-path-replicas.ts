@@ -2,12 +2,12 @@ import type { Clock, LeaderTerm } from '@causeway/runtime';
 import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 
-/** Where replicas say that they know the forms of preset SPIFFE paths, each by its instance. */
+/** The metadata area in which each replica records, by its instance, that it supports the forms of preset SPIFFE paths. */
 export const IDENTITY_PATH_REPLICAS = 'identity-path-replicas';
 
-/** How often it is asked again once all replicas know, ms. */
+/** Interval of the checks once all replicas are ready, ms. */
 const POLL_INTERVAL = 30_000;
-/** How long the note of a replica that is gone is kept, ms. */
+/** The time for which the entry of a replica that is gone is kept, ms. */
 const KEPT = 30 * 86_400_000;
 
 export interface IdentityPathReplicasOptions {
@@ -17,19 +17,19 @@ export interface IdentityPathReplicasOptions {
   readonly clock: Clock;
 }
 
-/** Whether every replica of a zone that lives knows the forms of preset SPIFFE paths, as the leader sees it. */
+/** Whether every live replica of a zone supports the forms of preset SPIFFE paths, from the leader's point of view. */
 export class IdentityPathReplicas {
   private ready: boolean | undefined;
   private askedAt = -Infinity;
 
   constructor(private readonly options: IdentityPathReplicasOptions) {}
 
-  /** Undefined until the first look. */
+  /** Undefined until the first pass. */
   get areReady(): boolean | undefined {
     return this.ready;
   }
 
-  /** One look at the notes of the replicas. Throws Unavailable, Fenced. */
+  /** Reads the entries of the replicas once. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { store, proxies, clock } = this.options;
     if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < POLL_INTERVAL)) return;

@@ -1,6 +1,6 @@
 import { compareText } from '@causeway/resources';
 
-/** A Dataplane, by what the state of its mesh says of it. */
+/** The facts about a Dataplane that the state of its mesh depends on. */
 export interface ConcernedDataplane {
   readonly namespace: string;
   readonly uris: readonly string[];
@@ -8,16 +8,16 @@ export interface ConcernedDataplane {
   readonly isConcerned: boolean;
 }
 
-/** The SPIFFE ids of the Dataplanes of one mesh in a zone, by namespace; a change costs the ids of what changed. */
+/** The SPIFFE ids of the Dataplanes of one mesh in a zone, by namespace; a change costs the ids that changed. */
 export class IdsOfMesh {
-  /** Dataplanes whose ids depend on the form of preset paths, by namespace. */
+  /** The number of Dataplanes whose ids depend on the form of preset paths, by namespace. */
   readonly concerned = new Map<string, number>();
   private readonly bearers = new Map<string, ConcernedDataplane>();
   private readonly byUri = new Map<string, Map<string, number>>();
-  /** Ids that several namespaces have. */
+  /** Ids that occur in several namespaces. */
   private readonly sharedUris = new Set<string>();
 
-  /** Files a Dataplane, gone where it is undefined; true where namespaces or shared ids are others than before. */
+  /** Files a Dataplane, or removes it if undefined; returns whether the namespaces or shared ids changed. */
   set(key: string, bearer: ConcernedDataplane | undefined): boolean {
     const before = this.bearers.get(key);
     const uris = new Set([...(before?.uris ?? []), ...(bearer?.uris ?? [])]);
@@ -32,7 +32,7 @@ export class IdsOfMesh {
     return isMoved || namespaces !== this.concerned.size || shared !== this.sharing(uris);
   }
 
-  /** The ids that several namespaces have, each with these, sorted. */
+  /** Yields the ids that occur in several namespaces, each with these, sorted. */
   *shared(): Iterable<readonly [uri: string, namespaces: readonly string[]]> {
     for (const uri of this.sharedUris) yield [uri, [...(this.byUri.get(uri)?.keys() ?? [])].sort(compareText)];
   }

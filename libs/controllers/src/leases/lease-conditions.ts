@@ -21,22 +21,22 @@ import { SAME_ID, SHARED_IDENTITY } from '../trust/shared-identity-reconciler';
 import { KeyedLoop, NO_KEYS, RESCAN, type ControlLoop, type Keys } from '@causeway/loops';
 import { StatusReconciler, type StatusMoment, type StatusPlan, type StatusPlanner } from '../status/status-reconciler';
 
-/** The condition of a Dataplane whose agent checks its inbounds; absent where nothing is checked. */
+/** The condition of a Dataplane whose agent checks its inbounds; absent without checks. */
 const HEALTHY = 'Healthy';
-/** Its reason where a process can be reached without its proxy; it stands over a check that fails. */
+/** The reason if a process can be reached without its proxy; it takes precedence over a failed check. */
 const PLAINTEXT = 'PlaintextReachable';
 
-/** The condition of a Dataplane whose proxy was sent what it does not support; absent where it supports all. */
+/** The condition of a Dataplane whose proxy was sent resources that it does not support; absent if it supports all. */
 const OBEYED = 'Obeyed';
 
-/** The reason of `SharedIdentity` where the programs of a machine call as another Dataplane of its agent. */
+/** The reason of `SharedIdentity` if the programs of a host call as another Dataplane of its agent. */
 const SAME_MACHINE = 'SameMachine';
 
-/** Inbounds, or parts, that a condition spells out; the others are counted. */
+/** Maximum number of inbounds, or parts, that a condition lists; the others are counted. */
 const MAX_SHOWN = 8;
 const MAX_REASON_LENGTH = 200;
 
-/** The health of Dataplanes as their agents report it, by identity key; what a leader has read so far. */
+/** The health of Dataplanes as their agents report it, by identity key: the leases that a leader has read so far. */
 export class LeaseHealth {
   private byKey = new Map<string, readonly AgentFinding[]>();
   private stale = new Set<ResourceKey>();
@@ -44,12 +44,12 @@ export class LeaseHealth {
 
   constructor(private readonly zone: string) {}
 
-  /** How often all leases were read; nothing is known before the first time. */
+  /** The number of times that all leases were read; before the first nothing is known. */
   get wholeReads(): number {
     return this.reads;
   }
 
-  /** Takes leases that have changed, or all; the same lease may come again. */
+  /** Applies changed leases, or all leases; a lease may be repeated. */
   take(leases: readonly AgentLease[], isWhole: boolean): void {
     if (isWhole) {
       this.byKey = new Map();
@@ -67,7 +67,7 @@ export class LeaseHealth {
     return this.byKey.get(key) ?? [];
   }
 
-  /** The keys that have changed since the call before. */
+  /** Returns the keys that changed since the last call. */
   takeStale(): readonly ResourceKey[] {
     const stale = [...this.stale];
     this.stale = new Set();
@@ -75,7 +75,7 @@ export class LeaseHealth {
   }
 }
 
-/** Returns the patch that brings the conditions up to date; undefined where they are. */
+/** Returns the patch that updates the conditions; undefined if they are up to date. */
 export function planLeaseCondition(
   { id, revision, generation, status: before = {} }: Resource,
   findings: readonly AgentFinding[],
@@ -84,7 +84,7 @@ export function planLeaseCondition(
   const health = findings.filter((one) => 'inbound' in one);
   const unsupported = findings.filter((one) => 'what' in one);
   const client = findings.find((one) => 'clientDataplane' in one);
-  // The id that another workload has too stands over the clients (SharedIdentityReconciler).
+  // An id that another workload has too takes precedence over this reason (SharedIdentityReconciler).
   const reason = findCondition(before, SHARED_IDENTITY)?.['reason'];
   const gone = [
     ...(health.length === 0 ? [HEALTHY] : []),
@@ -133,7 +133,7 @@ function listed(all: readonly string[]): string {
   return [...all.slice(0, MAX_SHOWN), ...more].join('; ');
 }
 
-/** Returns the conditions of the Dataplanes of agents as a control loop. */
+/** Creates the loop of the conditions of agents' Dataplanes. */
 export function createLeaseConditionsLoop(zone: string, health: LeaseHealth): ControlLoop {
   let wholeReads = 0;
   const takeOutside = (): readonly (ResourceKey | typeof RESCAN)[] => {
@@ -146,8 +146,8 @@ export function createLeaseConditionsLoop(zone: string, health: LeaseHealth): Co
 }
 
 /**
- * Plans the conditions of each Dataplane of an agent: what is checked, why it is not ready, what its proxy cannot do, and as whom its
- * host calls where not as it (docs/reference/leases.md).
+ * Plans the conditions of each Dataplane of an agent: which checks run, why it is not ready, what its proxy does not support, and as which Dataplane
+ * its host calls if not as this one (docs/reference/leases.md).
  */
 class LeaseConditionsPlanner implements StatusPlanner {
   readonly name = 'lease-conditions';
@@ -158,7 +158,7 @@ class LeaseConditionsPlanner implements StatusPlanner {
     private readonly health: LeaseHealth,
   ) {}
 
-  /** Until this leader has read the leases, the conditions that the one before has written stay. */
+  /** Until this leader has read the leases, the conditions of its predecessor stay. */
   get isReady(): boolean {
     return this.health.wholeReads > 0;
   }

@@ -17,7 +17,7 @@ export interface LeaseReaperOptions {
   readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
   readonly index: IndexReader;
   readonly term: LeaderTerm;
-  /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  /** The duration of a lease without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly length: number;
   /** See LeaseEndsView (CAUSEWAY_LEASE_HOLD). */
   readonly hold: number;
@@ -34,45 +34,45 @@ export interface LeaseCounts {
   readonly ended: number;
 }
 
-/** Looks without a gap between them, by `Clock.elapsed`. */
+/** Consecutive passes without a gap, by `Clock.elapsed`. */
 interface ExpiryWatch {
   readonly since: number;
   readonly at: number;
   readonly storeAt: number;
-  /** Leases that had expired at the last look, and when there were less of them than at the look before. */
+  /** The number of leases that had expired at the last pass, and the time at which the number last decreased. */
   readonly expired: number;
   readonly fellAt: number;
-  /** Agents had their time to come back since the first look, and came back no longer. */
+  /** Whether agents have had their time to come back since the first pass, and no longer do. */
   readonly isOver: boolean;
 }
 
-/** Longest pause of an agent between two tries to attach, ms. */
+/** Maximum pause of an agent between two attempts to attach, ms. */
 export const MAX_PAUSE = 5_000;
-/** Without a look for so long the leader knows nothing of the time between, ms. */
+/** After a gap of this length between two passes the leader knows nothing about the time in between, ms. */
 const MAX_GAP = 5_000;
-/** By how much the clocks of store and process may drift apart between two looks, ms. */
+/** Maximum drift between the clocks of store and process between two passes, ms. */
 const MAX_DRIFT = 2_000;
-/** While agents come back after a gap nobody is ended, this long at most, ms: a storm of them may last longer than a lease. */
+/** The maximum time after a gap in which no lease is ended as long as agents come back, ms: a storm of them may last longer than a lease. */
 const MAX_RETURN = 60_000;
-/** Leases ended in one transaction. */
+/** Maximum number of leases that are ended in one transaction. */
 const MAX_BATCH_SIZE = 500;
-/** How often Dataplanes that say they are leased and have no lease are looked for, ms. */
+/** Interval of the search for Dataplanes that have the lease label and no lease, ms. */
 const ADOPTION_INTERVAL = 300_000;
-/** Interval at which all leases are read, ms: a read of changes does not show leases that are gone. */
+/** Interval at which all leases are read, ms: a read of changes does not show deleted leases. */
 const FULL_READ_INTERVAL = 600_000;
-/** Changes may become visible so long after their time, ms. */
+/** The maximum delay until a change becomes visible after its time, ms. */
 const COMMIT_DELAY = 10_000;
 
 const AREA = 'agent-leases';
-/** A mass end is held: since when, how many of how many. */
+/** The entry of a held mass end: its start, and the numbers of expired and of all leases. */
 const HOLD_ENTRY = { area: AREA, key: 'hold' } as const;
-/** Until when expired leases are released, and by whom. */
+/** The entry of a release of expired leases: its end, and its author. */
 const RELEASE_ENTRY = { area: AREA, key: 'release' } as const;
 
 /**
- * Ends the leases of agents that are gone, each with its Dataplane in one transaction (docs/reference/leases.md). It begins one lease and
- * the longest pause of an agent after it could first look, and begins anew after a gap: neither a control plane nor a store
- * that was away, nor a clock that jumped, ends a lease.
+ * Ends the leases of agents that are gone, each with its Dataplane in one transaction (docs/reference/leases.md). It starts one lease duration and
+ * the longest pause of an agent after its first pass, and starts over after a gap: an outage of a control plane or of the store, or a jump of the
+ * clock, ends no lease.
  */
 export class LeaseReaper {
   private watched: ExpiryWatch | undefined;
@@ -89,7 +89,7 @@ export class LeaseReaper {
     return this.counted;
   }
 
-  /** One look, and what follows from it. Throws Unavailable, Fenced. */
+  /** Runs one pass. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { leases, hold } = this.options;
     const survey = await leases.survey(MAX_BATCH_SIZE);
@@ -160,7 +160,7 @@ export class LeaseReaper {
     return typeof until === 'number' ? until : undefined;
   }
 
-  /** A Dataplane that was written as its lease ended belongs to nobody: it gets a lease that ends unless its agent takes it. */
+  /** A Dataplane that was written while its lease ended belongs to no agent: it gets a lease that ends unless its agent takes it. */
   private async adoptOrphans(): Promise<void> {
     const { leases, index, zone, length, clock, term } = this.options;
     const now = clock.elapsed();
@@ -194,7 +194,7 @@ function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): 
   }
 }
 
-/** State of a held mass end: since when, and how many leases it concerns. */
+/** A held mass end: its start, and the number of leases. */
 export interface ReaperHold {
   /** ms since 1970 by the store's clock. */
   readonly since: number;
@@ -202,7 +202,7 @@ export interface ReaperHold {
   readonly total: number;
 }
 
-/** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
+/** Returns the hold of the leader, at any replica; undefined if nothing is held. Throws Unavailable. */
 export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<ReaperHold | undefined> {
   const value: JsonObject | undefined = await store.readMetadata(HOLD_ENTRY.area, HOLD_ENTRY.key);
   if (!isJsonObject(value)) return undefined;
@@ -211,7 +211,7 @@ export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Pro
   return isWhole ? { since, expired, total } : undefined;
 }
 
-/** Lets the leader end all leases that have expired until now, although many end at once. Throws Unavailable. */
+/** Lets the leader end all leases that have expired so far, even if they are many. Throws Unavailable. */
 export async function releaseLeases(
   { leases, store }: { readonly leases: Pick<AgentLeaseStore, 'survey'>; readonly store: Pick<ResourceStore, 'write'> },
   by: string,

@@ -1,32 +1,32 @@
 import { Label } from '@causeway/resources';
 import type { AgentLease, LeaseSurvey } from '@causeway/store';
 
-/** The label of a Dataplane that an agent registered: which instance of an agent. It has a lease. */
+/** The label of a Dataplane that an agent registered, with the instance of the agent. Such a Dataplane has a lease. */
 export const LEASED_BY = Label.leasedBy;
 
-/** Leases that end at once are held only where they are more than so many. */
+/** Ends are held only if more than this number of leases end at once. */
 const HELD_FROM = 3;
 
-/** Input of the decision which leases end. */
+/** Input of the decision which leases to end. */
 export interface LeaseEndsView extends LeaseSurvey {
-  /** How many leases were ended within the last lease length. */
+  /** The number of leases that were ended within the last lease duration. */
   readonly recent: number;
   /** The share of all leases above which ends are held, 0 to 1. */
   readonly hold: number;
-  /** Until when an operator has released expired leases, by the store's clock. */
+  /** The end of an operator's release of expired leases, by the store's clock. */
   readonly releasedUntil?: number;
 }
 
-/** Leases that are to be ended now. */
+/** Leases to end now. */
 export interface LeaseEnds {
   readonly end: LeaseSurvey['expired'];
-  /** True where too many end at once: the others are kept. */
+  /** Whether too many leases expired at once: the others are kept. */
   readonly isHeld: boolean;
 }
 
 /**
- * Which expired leases end (docs/reference/leases.md, A mass end). Where more than 3 and more than the share `hold` of all leases have
- * expired or were ended within one lease length, only those that an operator has released.
+ * Decides which expired leases end (docs/reference/leases.md, A mass end). If more than 3 and more than the share `hold` of all leases have expired
+ * or were ended within one lease duration, only those that an operator has released.
  */
 export function planLeaseEnds({ expired, expiredTotal, total, recent, hold, releasedUntil }: LeaseEndsView): LeaseEnds {
   const ending = expiredTotal + recent;

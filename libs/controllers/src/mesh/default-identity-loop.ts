@@ -11,34 +11,34 @@ import {
 import type { Change, IndexEvent, IndexReader, MetadataEntry, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
-/** Of both kinds that are made with a Mesh. */
+/** The kinds that are created with a Mesh. */
 const MADE = [MeshIdentity, IdentityPath];
 
-/** For whom default MeshIdentities are made. */
+/** Configuration of the default MeshIdentities. */
 export interface DefaultIdentityConfig {
   readonly cp: ControlPlane;
   readonly meshes: Meshes;
 }
 
-/** Notes of the uid of a Mesh, by its name: its default MeshIdentity was made. */
+/** The metadata area of the uids of Meshes, by name, whose default MeshIdentity was created. */
 const NOTE_AREA = 'default-identities';
-/** Meshes of one plan. */
+/** Maximum number of meshes in one plan. */
 const MESHES_PER_PLAN = 500;
-/** The name of the MeshIdentity that is made with a Mesh. */
+/** The name of the MeshIdentity that is created with a Mesh. */
 const NAME = 'default';
-/** An id for every Dataplane, by an authority of each zone. Written out: a Kuma zone has no default for `bundled`. */
+/** An id for every Dataplane, signed by an authority of each zone. Spelled out, because a Kuma zone has no default for `bundled`. */
 const SPEC: JsonObject = {
   selector: { dataplane: { matchLabels: {} } },
   provider: { type: 'Bundled', bundled: { autogenerate: { enabled: true }, insecureAllowSelfSigned: true } },
 };
 
-/** Ids have namespaces from the first on. */
+/** Ids contain the namespace from the beginning. */
 const PATH_SPEC: JsonObject = { preset: 'Namespaced' };
 
 /**
- * Makes a MeshIdentity with each Mesh of ours that has none, and with one that has no Dataplanes yet an IdentityPath, by which its ids have
- * namespaces; once for each Mesh: one that a user deleted or changed stays so (docs/design.md §4, defaults). Both go after their Mesh
- * unless a user took them over. A federated zone makes none.
+ * Creates a MeshIdentity for each Mesh of ours that has none, and an IdentityPath that adds namespaces to its ids if the mesh has no Dataplanes yet.
+ * Both are created once for each Mesh: a user's deletion or change is final (docs/design.md §4, defaults). Both are deleted after their Mesh unless a
+ * user took them over. A federated zone creates none.
  */
 export class DefaultIdentityLoop implements ControlLoop {
   readonly name = 'default-identity';
@@ -46,7 +46,7 @@ export class DefaultIdentityLoop implements ControlLoop {
   private index: IndexReader | undefined;
   private isStale = false;
   private noted = new Map<string, string>();
-  /** Notes that are being written. */
+  /** Metadata entries that are being written. */
   private pending: readonly MetadataEntry[] = [];
 
   constructor(private readonly config: DefaultIdentityConfig) {}
@@ -99,7 +99,7 @@ export class DefaultIdentityLoop implements ControlLoop {
       }
       const mesh = resource.id.name;
       if (!named.has(mesh)) changes.push(this.creation(MeshIdentity, mesh));
-      // The ids of a mesh that is in use are not changed unasked.
+      // The ids of a mesh in use are not changed without a user's request.
       inUse ??= new Set([...listMeshes(index, 'Dataplane'), ...listMeshes(index, IdentityPath.name)]);
       if (!inUse.has(mesh)) changes.push(this.creation(IdentityPath, mesh));
       notes.push({ area: NOTE_AREA, key: mesh, value: { uid: resource.uid } });
@@ -115,7 +115,7 @@ export class DefaultIdentityLoop implements ControlLoop {
     return { type: 'put', id, expect: 'absent', labels, spec: kind === MeshIdentity ? SPEC : PATH_SPEC };
   }
 
-  /** The ones whose Mesh is gone. */
+  /** Returns deletions for the resources whose Mesh is gone. */
   private removals(index: IndexReader): readonly Change[] {
     const made = MADE.flatMap(({ name }) => [...index.ofKind(name)]);
     return made.flatMap(({ id, labels, revision }): readonly Change[] => {

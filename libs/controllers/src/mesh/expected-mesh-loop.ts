@@ -4,23 +4,22 @@ import { computedLabels, globalIdentity, type ControlPlane } from '@causeway/res
 import type { Change, IndexReader, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
-/** Tries of one term to make the expected Mesh. */
+/** Maximum number of attempts in one term to create the expected Mesh. */
 const TRIES = 3;
 
-/** How the expected Mesh is looked for. */
+/** Configuration of the expected Mesh. */
 export interface ExpectedMeshConfig {
   readonly cp: ControlPlane;
   readonly meshes: Meshes;
-  /** Called when the expected Mesh turns out to have another controller; once a term for each. */
+  /** Called when the expected Mesh has another controller; once a term for each. */
   readonly onMismatch?: (mismatch: MeshMismatch) => void;
-  /** Called when the store refused to make the expected Mesh, which is then served as if it existed. */
+  /** Called when the store refused to create the expected Mesh, which is then served as if it existed. */
   readonly onRefused?: (name: string, reason: string) => void;
 }
 
 /**
- * Makes the expected Mesh where a term begins without one (docs/design.md §4 mesh, ADR 8; rows T000-15 to T000-21): with
- * its `controllerName` and nothing else, never over one that exists, and never later in the term. A federated zone makes
- * none. Lives for one term.
+ * Creates the expected Mesh if a term begins without one (docs/design.md §4 mesh, ADR 8; rows T000-15 to T000-21): with its `controllerName` and
+ * nothing else, never over an existing one, and never later in the term. A federated zone creates none. Lives for one term.
  */
 export class ExpectedMeshLoop implements ControlLoop {
   readonly name = 'expected-mesh';
@@ -34,14 +33,14 @@ export class ExpectedMeshLoop implements ControlLoop {
     this.triesLeft = cp.role === 'zone' && cp.federated ? 0 : TRIES;
   }
 
-  /** A reset before the answer says that the write failed, or that its outcome is not known. */
+  /** A reset before the result arrives means that the write failed, or that its outcome is unknown. */
   reset(index: IndexReader): void {
     this.index = index;
     if (this.asked) this.failed('the write failed');
   }
 
   observe(): void {
-    // Each plan looks at the index as it is.
+    // Each plan reads the current index.
   }
 
   plan(): LoopPlan | undefined {

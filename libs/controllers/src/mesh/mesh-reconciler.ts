@@ -15,7 +15,7 @@ import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop'
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';
 import { planMesh, type MeshAccessStatus, type MeshAcceptor } from './plan-mesh';
 
-/** Configuration from which the status of Meshes is written. */
+/** Configuration of the status of Meshes. */
 interface MeshStatusConfig {
   readonly meshes: Meshes;
   readonly acceptor: MeshAcceptor;
@@ -23,8 +23,8 @@ interface MeshStatusConfig {
 }
 
 /**
- * Writes on every Mesh of ours whether this control plane accepts it, and what it supports then (docs/design.md §4 mesh;
- * rows T000-09 to T000-12, T000-38), and who may call its workloads. It never writes a spec or labels, and nothing at all on a Mesh of somebody else.
+ * Writes on every Mesh of ours whether this control plane accepts it, its supported features, and who may call its workloads (docs/design.md §4 mesh;
+ * rows T000-09 to T000-12, T000-38). It never writes a spec or labels, and nothing on a Mesh of another controller.
  */
 class MeshReconciler implements KeyedReconciler {
   readonly name = 'mesh';
@@ -35,7 +35,7 @@ class MeshReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind('Mesh')) yield [identityKey(id)];
   }
 
-  /** A Mesh that changes may free or take the address ranges of another: then all are looked at, as for a referent. */
+  /** A changed Mesh may free or take the address ranges of another: then all Meshes are planned, as for a changed referent. */
   listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === 'MeshParameters' || id.kind === 'ConfigMap') return [RESCAN];
     if (this.zone !== undefined && isTrustedHere(id, this.zone)) return [identityKey(globalIdentity('Mesh', id.mesh))];
@@ -66,7 +66,7 @@ class MeshReconciler implements KeyedReconciler {
 /** Configuration of the loops of Meshes. */
 export type MeshLoopsConfig = ExpectedMeshConfig & MeshStatusConfig;
 
-/** The loops of Meshes, for one term of the leader of any control plane. */
+/** Creates the loops of Meshes, for one term of the leader of any control plane. */
 export function createMeshLoops(config: MeshLoopsConfig): readonly ControlLoop[] {
   return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config)), new DefaultIdentityLoop(config)];
 }

@@ -12,10 +12,10 @@ import {
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 
-/** The condition by which a control plane says whether it serves a Mesh as its spec asks (GEP-3949). */
+/** The condition that states whether a control plane serves a Mesh according to its spec (GEP-3949). */
 const ACCEPTED = 'Accepted';
 
-/** Who accepts a Mesh. Nothing of it changes with the leader (row T000-10). */
+/** The control plane that accepts a Mesh; independent of the leader (row T000-10). */
 export interface MeshAcceptor {
   readonly controlPlane: ControlPlane;
   /** Version of the product. */
@@ -24,26 +24,25 @@ export interface MeshAcceptor {
   readonly storeId: string;
 }
 
-/** Who may call the workloads of a Mesh: its settings, and in a zone the trust domains that are believed there, sorted. */
+/** The callers of the workloads of a Mesh: its settings, and in a zone the trusted domains, sorted. */
 export interface MeshAccessStatus extends Pick<MeshAccess, 'mtls' | 'defaultAccess'> {
   readonly trustDomains?: readonly string[];
 }
 
 /** Desired status of a Mesh of this control plane. */
 export interface MeshEvaluation {
-  /** Why its parameters are refused; undefined where it is accepted. */
+  /** The reason why its parameters are refused; undefined if it is accepted. */
   readonly fault?: string | undefined;
-  /** Undefined while it cannot be known: what was said stays. */
+  /** Undefined while unknown: the written status stays. */
   readonly access?: MeshAccessStatus | undefined;
   readonly acceptor: MeshAcceptor;
-  /** `status.supportedFeatures` of an accepted Mesh, as it is stored. */
+  /** `status.supportedFeatures` of an accepted Mesh, in its stored form. */
   readonly features: readonly JsonObject[];
 }
 
 /**
- * The patch that brings the status of a Mesh of ours up to date; undefined when it is. Acceptance and the features are one
- * write: an accepted Mesh always lists its features, none as an empty list; a rejected Mesh has no such list (rows T000-12,
- * T000-35).
+ * Returns the patch that updates the status of a Mesh of ours; undefined if it is up to date. Acceptance and features are one write: an accepted Mesh
+ * always lists its features, possibly an empty list; a rejected Mesh has no such list (rows T000-12, T000-35).
  */
 export function planMesh(mesh: Resource, evaluation: MeshEvaluation, now: number): PatchChange | undefined {
   const { fault, access, acceptor, features } = evaluation;
@@ -58,8 +57,8 @@ export function planMesh(mesh: Resource, evaluation: MeshEvaluation, now: number
 }
 
 /**
- * `status.access`. Its `narrowed` counts how often a trust domain ceased to be believed: proxies close the connections that they
- * took before. Nothing else would tell them, for a connection is checked when it begins.
+ * Returns `status.access`. Its `narrowed` counts how often a trust domain was removed: proxies then close existing connections. Nothing else would
+ * close them, because a connection is checked only when it begins.
  */
 function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: MeshAccessStatus): JsonObject {
   const said = isJsonObject(status['access']) ? status['access'] : {};

@@ -13,7 +13,7 @@ import { isMatched, planMultizone, requiredLabels } from './plan-multizone';
 
 const MULTIZONE = 'MeshMultiZoneService';
 
-/** Lists in every MeshMultiZoneService the MeshServices of this zone's store that it stands for (docs/design.md §4 multizone). */
+/** Lists in every MeshMultiZoneService its member MeshServices in this zone's store (docs/design.md §4 multizone). */
 export class MultizoneReconciler implements KeyedReconciler {
   readonly name = 'multizone';
   /** MeshServices by label. */
@@ -27,7 +27,7 @@ export class MultizoneReconciler implements KeyedReconciler {
   listKeys({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
     if (id.kind === MULTIZONE) return this.keysOfSelector(key, index);
     if (id.kind !== 'MeshService') return NO_KEYS;
-    // A change of only the status leaves the labels as they are and wakes nobody.
+    // A change of the status alone keeps the labels and queues nothing.
     return before && after && jsonEqual(before.labels, after.labels)
       ? NO_KEYS
       : this.matcher.setItem(key, before, after);
@@ -45,7 +45,7 @@ export class MultizoneReconciler implements KeyedReconciler {
     }
   }
 
-  /** Reads the selector from the index: it may have changed since the walk met it. */
+  /** Reads the selector from the index: it may have changed since the walk passed it. */
   private keysOfSelector(key: ResourceKey, index: IndexReader): Keys {
     this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => allServices(index));
     return [key];

@@ -12,15 +12,15 @@ import {
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 
-/** Labels of one selector, each of which costs an index over all services. A stored selector with more matches nothing. */
+/** Maximum number of labels in a selector, each of which costs an index over all services. A stored selector with more matches nothing. */
 const MAX_SELECTOR_LABELS = 256;
 
-/** The condition that says whether a MeshMultiZoneService stands for any MeshService (docs/reference/kuma-rest.md §8.5). */
+/** The condition that states whether a MeshMultiZoneService matches any MeshService (docs/reference/kuma-rest.md §8.5). */
 const MESH_SERVICES_MATCHED = 'MeshServicesMatched';
 
 /**
- * The labels that the selector of a MeshMultiZoneService requires of MeshServices; undefined where it requires none and
- * so matches nothing. Another zone may have sent the selector, so values that are no text are passed over.
+ * Returns the labels that the selector of a MeshMultiZoneService requires; undefined if it requires none and so matches nothing. Another zone may
+ * have sent the selector, so values that are not text are ignored.
  */
 export function requiredLabels(service: Resource): Labels | undefined {
   const selector = service.spec['selector'];
@@ -33,12 +33,12 @@ export function requiredLabels(service: Resource): Labels | undefined {
   return labels.length === 0 || labels.length > MAX_SELECTOR_LABELS ? undefined : Object.fromEntries(labels);
 }
 
-/** Whether a MeshMultiZoneService stands for a MeshService: same mesh, all required labels. */
+/** Reports whether a MeshMultiZoneService matches a MeshService: same mesh, all required labels. */
 export function isMatched(service: Resource, required: Labels, candidate: Resource): boolean {
   return candidate.id.mesh === service.id.mesh && hasEffectiveLabels(candidate, required);
 }
 
-/** The patch that lists `matches` in the status of a MeshMultiZoneService; undefined when they are listed. */
+/** Returns the patch that lists `matches` in the status of a MeshMultiZoneService; undefined if they are listed. */
 export function planMultizone(service: Resource, matches: readonly Resource[], now: number): PatchChange | undefined {
   const before = service.status ?? {};
   const named = matches

@@ -5,8 +5,8 @@ import { UNSUPPORTED_BY_KUMA } from '../routes/programmed';
 import type { KumaPolicies } from './kuma-policies';
 
 /**
- * Returns the condition of a policy that zones of Kuma are not sent in full; `absent` where they are, or where there are none. Undefined
- * where that is not known: the written condition stays.
+ * Returns the condition of a policy that is not translated completely for zones of Kuma; `absent` if it is, or if there are no such zones. Undefined
+ * if unknown: the written condition stays.
  */
 export function notTranslatedCondition(
   { id, generation }: Pick<Resource, 'id' | 'generation'>,

@@ -4,18 +4,18 @@ import type { PatchChange } from '@causeway/store';
 import { UNSUPPORTED_BY_KUMA } from '../routes/programmed';
 import { withEntries, withShortMessage, type EntryList, type StatusWriter } from '../conditions/controller-entries';
 
-/** One entry for each targetRef, of all controllers together at most 16 (T004-44). */
+/** One entry for each targetRef; at most 16 of all controllers together (T004-44). */
 const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most: 16 };
 
-/** The parts of the status of a policy; conditions of other types stay as they are. */
+/** The parts of the status of a policy; conditions of other types stay unchanged. */
 export interface WantedStatus {
   readonly evaluation: PolicyEvaluation;
   readonly conditions: readonly Condition[];
-  /** The condition about zones of Kuma; `absent` where there is none, undefined where the written one stays. */
+  /** The condition about zones of Kuma; `absent` if there is none, undefined if the written one stays. */
   readonly unsupportedByKuma?: Condition | 'absent' | undefined;
 }
 
-/** Returns the patch that brings the status of a policy up to date; undefined where it is. */
+/** Returns the patch that updates the status of a policy; undefined if it is up to date. */
 export function planPolicyStatus(
   { id, revision, generation, status: before = {} }: Resource,
   { evaluation, conditions, unsupportedByKuma }: WantedStatus,
@@ -51,7 +51,7 @@ function ancestorCondition(
     : { ...of, status: 'True', reason: 'Accepted', message: 'the policy is attached' };
 }
 
-/** Returns a reference as the status names it, with all fields that a user may leave out. */
+/** Returns a reference in the form of the status, with all fields that a user may omit. */
 function refJson({ group, kind, namespace, name, selector, sectionName }: TargetRef): JsonObject {
   return {
     group,

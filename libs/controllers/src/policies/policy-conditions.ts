@@ -4,20 +4,20 @@ import type { ApplyProgress } from '../progress/apply-progress';
 import { formatAllUnsupported, formatApplied } from '../progress/progress-text';
 import type { PolicyRequirement, TcpTargets } from './policy-requirement';
 
-/** Who has applied a policy; `nobody` for kinds that no proxy is sent, undefined while nothing is known. */
+/** The proxies that have applied a policy; `nobody` for kinds that are not sent to proxies, undefined while unknown. */
 export type Enforcement =
   | 'nobody'
   | undefined
   | ({ readonly progress: ApplyProgress } & Pick<PolicyRequirement, 'describeLack' | 'appliesNothing' | 'tcpTargets'>);
 
-/** The conditions of a policy, and whether they may change by themselves. */
+/** The conditions of a policy, and whether they are final. */
 export interface PolicyConditions {
   readonly conditions: readonly Condition[];
-  /** Some have still to apply it, or it is not known who has. */
+  /** Whether some proxies have yet to apply it, or it is unknown which have. */
   readonly isPending: boolean;
 }
 
-/** The types of conditions that stand at each policy; at most one of the last three is True (T004-49). */
+/** The condition types of each policy; at most one of the last three is True (T004-49). */
 const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
 type Type = (typeof policyConditionTypes)[number];
 
@@ -69,7 +69,7 @@ export function policyConditions(
   return done(of(final, final, `${said}; ${applied}`));
 }
 
-/** Returns why no target takes a policy; undefined where some target does. */
+/** Returns why no target accepts a policy; undefined if some target does. */
 function findRefusal({ policy: { violation }, ancestors }: PolicyEvaluation): ConditionReason | undefined {
   if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
   if (ancestors.some((each) => !each.refused)) return undefined;
@@ -86,13 +86,13 @@ function describeTargets({ ancestors }: PolicyEvaluation): string {
 const describeTcp = (said: string, { names }: TcpTargets): string =>
   `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
-/** Returns how much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
+/** Returns how much of a policy remains in force beside others: 2 all of it everywhere, 1 some of it, 0 nothing. */
 export function computeRank({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
   if (enforced + partial === 0) return 0;
   return enforced === total ? 2 : 1;
 }
 
-/** Returns how much of a policy the written status claims: 2 is Enforced, 1 PartiallyEnforced, 0 neither; undefined where nothing is. */
+/** Returns how much of a policy the written status claims: 2 Enforced, 1 PartiallyEnforced, 0 neither; undefined if it has no condition. */
 export function writtenRank(status: JsonObject | undefined): number | undefined {
   const conditions = status?.['conditions'];
   const all = isJsonArray(conditions) ? conditions.filter(isJsonObject) : [];
@@ -107,7 +107,7 @@ function all(why: ConditionReason, observedGeneration: number): Condition[] {
   return policyConditionTypes.map((type) => ({ type, status: 'False', ...why, observedGeneration }));
 }
 
-/** `type` is the one that is True; `Unknown` that it is not known whether it is Enforced; undefined that none is. */
+/** `type`: the condition that is True; `Unknown` if it is unknown whether Enforced is; undefined if none is. */
 function conditions(given: {
   readonly accepted: ConditionReason;
   readonly type: Type | 'Unknown' | undefined;
@@ -157,7 +157,7 @@ function formatNote({ state, enforced, superseded, by, count }: ScopeResult, nam
     : `enforced ${listed(enforced)}; superseded ${listed(superseded)} by ${whom} in ${where}`;
 }
 
-/** Names in one list of a message. */
+/** Maximum number of names in one list of a message. */
 const MAX_LISTED = 8;
 
 function listed(names: readonly string[]): string {

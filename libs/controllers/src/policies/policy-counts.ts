@@ -1,14 +1,14 @@
-/** Counts policies by a reason each, as it changes. */
+/** Counts policies by reason, one reason each. */
 export class PolicyCounts {
   private readonly reasons = new Map<string, string>();
   private readonly counts = new Map<string, number>();
 
-  /** The number of policies by reason; none is 0. */
+  /** The number of policies by reason; reasons without policies are absent or 0. */
   get byReason(): ReadonlyMap<string, number> {
     return this.counts;
   }
 
-  /** Sets the reason of a policy; undefined where it is not counted. Idempotent. */
+  /** Sets the reason of a policy; undefined if it is not counted. Idempotent. */
   set(key: string, reason: string | undefined): void {
     const before = this.reasons.get(key);
     if (before === reason) return;

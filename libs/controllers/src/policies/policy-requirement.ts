@@ -16,13 +16,13 @@ import type { ApplyRequirement, ProxyScope } from '../progress/apply-progress';
 import { proxyModeLabels, proxyModes, type ZoneDataplaneMode } from '../progress/dataplane-modes';
 import type { UnsupportedCount } from '../progress/unsupported-proxies';
 
-/** The proxies that a policy selects, the features that it takes, and which of those the proxies of each mode lack. */
+/** The requirement of a policy: the proxies that it targets, the features that it needs, and those that each mode of proxy lacks. */
 export interface PolicyRequirement extends ApplyRequirement {
-  /** Describes what proxies do not support, by their modes. */
+  /** Describes the unsupported features of proxies, by their modes. */
   readonly describeLack: (counts: readonly UnsupportedCount[]) => string;
-  /** Whether none of these proxies applies any part of the policy. Proxies of an unknown mode are taken to apply none. */
+  /** Reports whether none of these proxies applies any part of the policy. Proxies of an unknown mode are assumed to apply none. */
   readonly appliesNothing: (counts: readonly UnsupportedCount[]) => boolean;
-  /** Targets at which proxies see no requests although the policy is about requests; undefined where there are none. */
+  /** Targets at which proxies see no requests although the policy is about requests; undefined if there are none. */
   readonly tcpTargets?: TcpTargets;
 }
 
@@ -30,13 +30,13 @@ export interface PolicyRequirement extends ApplyRequirement {
 export interface TcpTargets {
   /** `port 6379 of redis`, `TCPRoute a`. */
   readonly names: readonly string[];
-  /** Whether the policy has no others. */
+  /** Whether the policy has no other targets. */
   readonly isAll: boolean;
 }
 
 /**
- * Returns what a policy requires of proxies; undefined for kinds that no proxy is sent. Only the policy's own spec counts, not what others
- * merge into it. Linear in the policy, and in the routes that it names.
+ * Returns the requirement of a policy; undefined for kinds that are not sent to proxies. Only the policy's own spec counts, not the policies that are
+ * merged with it. Linear in the policy, and in the routes that it names.
  */
 export function policyRequirement(
   kind: KindTable,
@@ -62,7 +62,7 @@ function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, ind
   return findCallers(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
 }
 
-/** Returns the shipped kind of a definition; undefined for those that users declare. */
+/** Returns the shipped kind of a definition; undefined for kinds that users declare. */
 export function shippedKind({
   group,
   kind,
@@ -73,10 +73,10 @@ export function shippedKind({
   return group === SHIPPED_GROUP ? shippedPolicies.find((shipped) => shipped.kind === kind) : undefined;
 }
 
-/** The namespace of policies whose Namespace or Mesh contains resources without a namespace. */
+/** The namespace of policies whose targets include resources without a namespace. */
 const DEFAULT_NAMESPACE = 'default';
 
-/** Returns the features that a policy takes, and which of them each dataplane mode lacks. */
+/** Returns the features that a policy needs, and those that each dataplane mode lacks. */
 export function requiredBy(
   shipped: ShippedPolicy,
   { spec }: Pick<Policy, 'spec'>,
@@ -117,8 +117,8 @@ function describeMode(
 }
 
 /**
- * Returns the services, ports and routes that a policy names and where connections pass through as TCP: the port is of no HTTP and no
- * route that looks into requests is bound there. Meshes and Namespaces have some of both in general, so they are left out.
+ * Returns the services, ports and routes that a policy names and whose connections pass through as TCP: the port is not HTTP and no route that reads
+ * requests is bound there. Meshes and Namespaces usually contain both, so they are left out.
  */
 function findTcpTargets(kind: KindTable, policy: Policy, index: IndexReader): TcpTargets | undefined {
   const nodes = kind.policies.attachments.listNodes(policy.key);
@@ -134,7 +134,7 @@ function findTcpTargets(kind: KindTable, policy: Policy, index: IndexReader): Tc
   return names.length === 0 ? undefined : { names, isAll: parts.every(({ hasOthers }) => !hasOthers) };
 }
 
-/** Protocols of ports whose requests proxies see. */
+/** Protocols of ports whose requests are visible to proxies. */
 const REQUEST_PROTOCOLS: readonly string[] = ['http', 'http2', 'grpc'];
 const TCP_ROUTES: readonly string[] = [TCPRoute.name, TLSRoute.name, UDPRoute.name];
 
@@ -158,7 +158,7 @@ function listTcpPorts(
   return { names: tcp.map(({ port }) => `port ${port} of ${id.name}`), hasOthers: tcp.length < ports.length };
 }
 
-/** No proxy applies a spec that does not fit. */
+/** No proxy applies a spec that does not fit its schema. */
 function lackedBy(shipped: ShippedPolicy, mode: ZoneDataplaneMode, spec: Policy['spec']): readonly UnsupportedField[] {
   const read = shipped.read(spec);
   return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unsupported(mode, read);
@@ -180,7 +180,7 @@ function selectServers(kind: KindTable, policy: Policy, index: IndexReader): Pro
   return { mesh, namespace, some: { key: [...services.keys()].sort().join(' '), has } };
 }
 
-/** Whether a policy names MeshExternalServices, or something above them, so that the egress is to apply it there. */
+/** Reports whether a policy targets MeshExternalServices directly or through a Namespace or Mesh, so that the egress must apply it there. */
 function leavesMesh(kind: KindTable, policy: Policy, { declaredTargets }: ShippedPolicy, index: IndexReader): boolean {
   if (!declaredTargets.some((target) => target.kind === MeshExternalService.name)) return false;
   const { mesh, namespace } = policy.id;

@@ -39,38 +39,38 @@ import { policyRequirement, type PolicyRequirement } from './policy-requirement'
 import { keysOfPolicies, type PolicyChangeSource } from './reported-policies';
 import { StatusMessageLimit } from './status-message-limit';
 
-/** Zones learn in this time of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
+/** The time in which zones learn of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
 const ZONE_DELAY = 10_000;
 
 export interface PolicyStatusOptions {
   readonly cp: ControlPlane;
   readonly meshes: Pick<Meshes, 'owner'>;
-  /** It follows the index since before the loop did. */
+  /** The table must follow the index before the loop does. */
   readonly policies: PolicyChangeSource;
-  /** The kinds that are known now: a policy that its kind refuses since that was changed is not accepted. */
+  /** Returns a currently known kind: a policy whose kind has changed and now refuses it is not accepted. */
   readonly findKind: (name: string) => Kind | undefined;
-  /** Without it nothing is known of who has applied policies. */
+  /** Without it, it is unknown which proxies have applied policies. */
   readonly progress?: ProgressSource;
-  /** Knows which policies zones of Kuma are sent. Without it policies have no such condition. */
+  /** Reports the policies that are translated for zones of Kuma. Without it policies have no such condition. */
   readonly kuma?: KumaPolicies;
-  /** `zones`: how long zones take to learn of a change, ms. */
+  /** `zones`: the time in which zones learn of a change, ms. */
   readonly patience?: ReportTimes & { readonly zones?: number };
 }
 
 /** Evaluation of a policy, kept until a change affects it. */
 interface Evaluated {
   readonly evaluation: PolicyEvaluation;
-  /** Undefined for kinds that no proxy is sent. */
+  /** Undefined for kinds that are not sent to proxies. */
   readonly requirement: PolicyRequirement | undefined;
 }
 
 /**
- * Plans the status of the policies that were made on this control plane: which targets took them, how much of them holds where, and
- * whether proxies apply them (docs/reference/policy-status.md).
+ * Plans the status of the policies that were made on this control plane: which targets accept them, how much of them is in force, and whether proxies
+ * apply them (docs/reference/policy-status.md).
  */
 class PolicyStatusPlanner implements StatusPlanner {
   readonly name = 'policies';
-  /** By the reason of the condition `Enforced` as it is now; the written one may be older. */
+  /** By the current reason of the condition `Enforced`; the written one may be older. */
   readonly counts = new PolicyCounts();
   private readonly evaluated = new Map<ResourceKey, Evaluated>();
   private readonly messages = new StatusMessageLimit();
@@ -86,13 +86,13 @@ class PolicyStatusPlanner implements StatusPlanner {
     return policies.table.kind(resource.id.kind) !== undefined && isMadeHere(resource, cp);
   }
 
-  /** Status that another writer changed. */
+  /** Lists policies whose status another writer changed. */
   listKeys({ id, key, before, after }: IndexChange): Keys {
     if (!this.options.policies.table.kind(id.kind)) return NO_KEYS;
     return jsonEqual(before?.status, after?.status) ? NO_KEYS : [key];
   }
 
-  /** Policies on a service whose ports may carry another protocol. */
+  /** Lists policies on a service whose ports may have another protocol. */
   affectedBy({ id, before, after }: IndexChange): Iterable<ResourceKey> {
     if (MeshService.name !== id.kind || jsonEqual(before?.spec['ports'], after?.spec['ports'])) return NO_KEYS;
     return policyKeysOn(this.options.policies.table, id);
@@ -163,7 +163,7 @@ class PolicyStatusPlanner implements StatusPlanner {
     return { conditions: isKept ? found.conditions.slice(0, 1) : found.conditions, isPending: true, isReport: !isKept };
   }
 
-  /** The written status may stay as long as it claims no more than what the policies leave, and no proxy is newly known to lack features. */
+  /** Reports whether the written status may stay: it claims no more than what is in force, and no further proxy is known to lack features. */
   private mayStay(
     evaluation: PolicyEvaluation,
     { status, generation }: Resource,
@@ -180,7 +180,7 @@ class PolicyStatusPlanner implements StatusPlanner {
     return found;
   }
 
-  /** Zones report the policy's own revision only: they have to learn first of another change that brought it into force. */
+  /** Reports whether zones may not know of a change yet that brought the policy into force: they report the policy's own revision only. */
   private isEarly(
     progress: ApplyProgress | undefined,
     evaluation: PolicyEvaluation,
@@ -193,7 +193,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 }
 
-/** Whether the status says already of this generation that some proxy does not support it. */
+/** Reports whether the status already states for this generation that some proxy does not support it. */
 function isUnsupportedWritten(status: Resource['status'], generation: number): boolean {
   const written = findCondition(status, 'Enforced');
   return written?.['reason'] === 'NotSupported' && written['observedGeneration'] === generation;
@@ -203,7 +203,7 @@ function isWrittenOf(status: Resource['status'], generation: number): boolean {
   return findCondition(status, 'Enforced')?.['observedGeneration'] === generation;
 }
 
-/** The status loop of policies, which counts them. */
+/** The status loop of policies, with counters. */
 class PolicyStatusLoop extends KeyedLoop {
   constructor(
     reconciler: StatusReconciler,
@@ -219,8 +219,8 @@ class PolicyStatusLoop extends KeyedLoop {
 }
 
 /**
- * Returns the status of policies as a control loop for one term, which ends with `signal`. A change costs the policies whose scopes it
- * changes; nothing is written to the targets.
+ * Creates the status loop of policies for one term, which ends with `signal`. A change costs the policies whose scopes it changes; nothing is written
+ * to the targets.
  */
 export function createPolicyStatusLoop(
   options: PolicyStatusOptions,

@@ -11,12 +11,12 @@ export interface PolicyChangeSource extends FollowedTable<PolicyChangeSet> {
   readonly table: PolicyTable;
 }
 
-/** Announces the policies whose scopes, or what holds there, may have changed. */
+/** Announces the policies whose scopes, or effect in them, may have changed. */
 export function keysOfPolicies(policies: FollowedTable<PolicyChangeSet>): KeySource {
   return keysOfTable(policies, (change) => change.policies);
 }
 
-/** Returns the global's policies as a zone reports them: those of the kinds that proxies enforce. */
+/** Returns the global's policies that a zone reports: those of the kinds that proxies enforce. */
 export function reportedPolicies(policies: PolicyChangeSource, index: IndexReader): ReportedResources {
   return {
     get kinds() {
@@ -28,7 +28,7 @@ export function reportedPolicies(policies: PolicyChangeSource, index: IndexReade
       const kind = policies.table.kind(id.kind);
       const key = identityKey(id);
       const evaluation = kind && evaluatePolicy(kind, key);
-      // No proxy of this zone applies a policy that others beat everywhere here.
+      // No proxy of this zone applies a policy that others override everywhere here.
       return kind && evaluation && computeRank(evaluation) > 0 ? policyRequirement(kind, key, index) : undefined;
     },
   };

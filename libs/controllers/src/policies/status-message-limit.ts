@@ -1,20 +1,20 @@
 import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
 import { TokenBuckets } from '@causeway/runtime';
 
-/** Writes of messages alone: so many at once, and then one each ten seconds. */
+/** The rate of writes that change only messages: a burst, and then one in ten seconds. */
 const RATE = { burst: 10, perSecond: 0.1 };
 
 /**
- * Bounds how often a status is written of which the messages alone change. The message of a policy on a whole mesh counts its scopes, so
- * each service that comes or goes changes it; without a bound every such service would cost a write of every such policy, and each
- * write goes to all zones. A condition's status and reason are written at once, its message within ten seconds.
+ * Limits the rate of status writes that change only messages. The message of a policy on a whole mesh counts its scopes, so each service that comes
+ * or goes changes it; without a limit every such service would cost a write of every such policy, and each write goes to all zones. A condition's
+ * status and reason are written at once, its message within ten seconds.
  */
 export class StatusMessageLimit {
-  /** ms; it never goes back. */
+  /** ms; never decreases. */
   private now = 0;
   private readonly buckets = new TokenBuckets(RATE, { elapsed: () => this.now });
 
-  /** Returns when the new status of a resource may be written, ms; undefined where it may be at `now`, which is then counted. */
+  /** Returns when the new status of a resource may be written, ms; undefined if it may be written at `now`, which is then counted. */
   dueAt(key: string, before: JsonObject | undefined, after: JsonObject | undefined, now: number): number | undefined {
     if (!jsonEqual(withoutMessages(before), withoutMessages(after))) return undefined;
     this.now = Math.max(this.now, now);

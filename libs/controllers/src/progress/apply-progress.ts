@@ -9,24 +9,24 @@ export interface WaitingProxy {
   readonly proxy: string;
 }
 
-/** The number of members that have applied something, of how many, and the first of the others: enough for a message. */
+/** The number of members that have applied a resource, the total, and the first names of the others for a message. */
 export interface AckCount<Waiting> {
   readonly acked: number;
   readonly total: number;
   readonly waiting: readonly Waiting[];
 }
 
-/** Who has applied a resource. Decisions are taken from the counts, which are complete; names are for messages. */
+/** The proxies that have applied a resource. Decisions use the counts, which are complete; names are for messages. */
 export interface ApplyProgress {
   /** Connected proxies of the selection that support the resource. */
   readonly proxies: AckCount<WaitingProxy>;
   /** Connected proxies of the selection that do not support it. */
   readonly unsupported: UnsupportedProxies;
-  /** Of a resource of the global: the zones whose proxies have all applied it. */
+  /** For a resource of the global: the zones in which all proxies have applied it. */
   readonly zones?: AckCount<string>;
-  /** The proxies of some zones are not counted. */
+  /** Whether the proxies of some zones are not counted. */
   readonly isPartial?: boolean;
-  /** Connected zones that report nothing of resources of this kind: of an older version, or not yet. */
+  /** Connected zones that report nothing about resources of this kind: of an older version, or not yet. */
   readonly silentZones?: readonly string[];
 }
 
@@ -34,47 +34,47 @@ export interface ApplyProgress {
 export interface ProxyScope {
   readonly mesh: string;
   readonly namespace?: string | undefined;
-  /** Some of them: by the identity key of the Dataplane; equal keys select the same. */
+  /** Selects some proxies by the identity key of the Dataplane; equal keys select the same proxies. */
   readonly some?: { readonly key: string; readonly has: (owner: ResourceKey) => boolean } | undefined;
-  /** The zone's egresses apply it too: some of its targets are outside the mesh. */
+  /** Whether the zone's egresses apply it too, because some of its targets are outside the mesh. */
   readonly includesEgresses?: boolean | undefined;
 }
 
 /** The features that a proxy needs to apply a resource. Equal keys mean the same features. */
 export interface RequiredFeatures {
   readonly key: string;
-  /** `isTcpPassthrough`: of a proxy that passes all traffic through as TCP. */
+  /** `isTcpPassthrough`: whether the proxy passes all traffic through as TCP. */
   readonly isSupported: (mode: ZoneDataplaneMode, isTcpPassthrough: boolean) => boolean;
 }
 
-/** The proxies that are to apply a resource, and the features that this takes. */
+/** The proxies that apply a resource, and the features that they need. */
 export interface ApplyRequirement {
   readonly selection: ProxyScope;
   readonly features: RequiredFeatures;
 }
 
-/** Asks who has applied a resource. */
+/** A query for the proxies that have applied a resource. */
 export interface ProgressQuery extends ApplyRequirement {
   readonly resource: Resource;
-  /** The revision of the log here with which the resource came into force as it is. */
+  /** The revision of the local log with which the resource came into force in its current form. */
   readonly since: number;
 }
 
-/** Knows who has applied routes and policies. */
+/** Reports which proxies have applied routes and policies. */
 export interface ProgressSource {
-  /** Undefined where nothing is known yet. */
+  /** Returns undefined while unknown. */
   of(query: ProgressQuery): ApplyProgress | undefined;
-  /** Equal versions mean that nothing has changed in between. */
+  /** Changes whenever an answer may have changed. */
   readonly version: string;
   readonly unsupported: UnsupportedChanges;
-  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
+  /** Returns the names of the zones of Kuma, sorted; undefined while unknown. */
   kumaZones?(): readonly string[] | undefined;
 }
 
-/** Notices, of the resources that it watches, those which other proxies than before do not support. */
+/** Detects watched resources whose set of proxies without support has changed. */
 export interface UnsupportedChanges {
   watch(resource: Pick<Resource, 'id'>, requirement: ApplyRequirement): void;
   forget(key: ResourceKey): void;
-  /** Returns the keys of those that changed since the call before. */
+  /** Returns the keys that changed since the last call. */
   takeChanged(): readonly ResourceKey[];
 }

@@ -1,7 +1,7 @@
 import type { DataplaneMode } from '@causeway/policies';
 import type { ProxyFacts } from '@causeway/store';
 
-/** How a proxy that connects to a control plane of ours carries traffic. */
+/** The mode in which a proxy that connects to a control plane of ours carries traffic. */
 export type ZoneDataplaneMode = Exclude<DataplaneMode, 'kuma-dp'>;
 
 /** The names of the modes in messages. */
@@ -16,14 +16,14 @@ export const proxyModeLabels: Readonly<Record<ZoneDataplaneMode, string>> = {
 /** The modes in the order in which messages list them. */
 export const proxyModes: readonly ZoneDataplaneMode[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];
 
-/** An agent names its dataplane mode behind its version. */
+/** The user agents of modes: an agent appends its dataplane mode to its version. */
 const USER_AGENTS: readonly (readonly [agent: RegExp, mode: ZoneDataplaneMode])[] = [
   [/^grpc/i, 'grpc'],
   [/^causeway-agent \S*\+builtin$/, 'builtin'],
   [/^causeway-agent \S*\+direct$/, 'direct'],
 ];
 
-/** Returns the mode of a proxy by its kind and user agent; a dataplane proxy of no other mode is an Envoy. */
+/** Returns the mode of a proxy by its kind and user agent; Envoy by default. */
 export function readDataplaneMode({
   userAgent,
   kind,

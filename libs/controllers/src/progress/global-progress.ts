@@ -23,7 +23,7 @@ interface ReportedCounts extends Pick<ApplyProgress, 'proxies' | 'unsupported'> 
 interface ZoneReport {
   /** By kind and incarnation: the revision up to which all its proxies have applied the global's resources. */
   readonly applied: ReadonlyMap<string, number>;
-  /** The kinds of which it reports anything. */
+  /** The kinds about which it reports. */
   readonly kinds: ReadonlySet<string>;
   /** By the key of a resource. */
   readonly counted: ReadonlyMap<ResourceKey, ReportedCounts>;
@@ -31,16 +31,16 @@ interface ZoneReport {
 
 export interface GlobalProgressOptions {
   readonly index: Pick<IndexReader, 'get' | 'getVersion'>;
-  /** Names of zones: of ours those that have a session, of Kuma all; undefined while that is not known. */
+  /** Returns the names of zones: ours that have a session, and all of Kuma; undefined while unknown. */
   readonly zones: () => { readonly connected: readonly string[]; readonly kuma: readonly string[] } | undefined;
 }
 
 /**
- * Counts who has applied the global's routes and policies, from the reports of the connected zones. Zones of Kuma report nothing and do
- * not count. A zone's proxies are counted where the zone still counts them for this resource.
+ * Counts the proxies that have applied the global's routes and policies, from the reports of the connected zones. Zones of Kuma report nothing and do
+ * not count. A zone's proxies are counted if the zone still counts them for this resource.
  */
 export class GlobalProgress implements ProgressSource {
-  /** Zones report without being asked, and what no zone counts any more is noticed too. */
+  /** Covers reports that zones send unasked, and resources that no zone counts any more. */
   readonly unsupported: UnsupportedChanges;
   private readonly reports = new WeakMap<Resource, ZoneReport>();
 
@@ -84,7 +84,7 @@ export class GlobalProgress implements ProgressSource {
     return this.options.zones()?.kuma;
   }
 
-  /** By the key of a resource: the fingerprints of what zones report of it. Linear in the reports. */
+  /** Returns the fingerprints of all zones' reports, by the key of a resource. Linear in the reports. */
   private fingerprints(): ReadonlyMap<ResourceKey, string> {
     const all = new Map<ResourceKey, string>();
     for (const zone of this.options.zones()?.connected ?? [])
@@ -108,11 +108,11 @@ class ReportedChanges implements UnsupportedChanges {
   constructor(private readonly read: () => ReadonlyMap<ResourceKey, string>) {}
 
   watch(): void {
-    // Zones report all that they count.
+    // Nothing to do: zones report all resources that they count.
   }
 
   forget(): void {
-    // A resource that is gone here is gone in the zones too.
+    // Nothing to do: a resource that is deleted here is deleted in the zones too.
   }
 
   takeChanged(): readonly ResourceKey[] {
@@ -124,7 +124,7 @@ class ReportedChanges implements UnsupportedChanges {
   }
 }
 
-/** Reads what a zone says of itself; sync has bounded it. A report that does not fit the schema says nothing. */
+/** Decodes the report of a zone; sync has bounded it. A report that does not fit the schema counts as empty. */
 function readReport(stored: Resource): ZoneReport {
   if (!RouteInsight.is(stored)) return { applied: new Map(), kinds: new Set(), counted: new Map() };
   const applied = listPresent(stored.spec.applied);
@@ -140,13 +140,13 @@ function readReport(stored: Resource): ZoneReport {
   };
 }
 
-/** The counts of one resource as a zone sends them: every field may be missing or null. */
+/** The counts of one resource from a zone: every field may be missing or null. */
 type Received = {
   readonly [Field in keyof ReportedRoute]?: ReportedRoute[Field] | null;
 };
 type ReportedRoute = NonNullable<RouteInsightSpec['routes']>[number];
 
-/** A list from a peer may be missing or null, and so may what is in it. */
+/** Returns the items of a list from a peer: the list and its items may be missing or null. */
 function listPresent<Item>(list: readonly (Item | null)[] | null | undefined): readonly Item[] {
   return (list ?? []).filter((item) => item !== null);
 }

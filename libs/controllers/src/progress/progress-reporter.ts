@@ -20,9 +20,9 @@ import { ProxyProgress } from './proxy-progress';
 import { NONE_UNSUPPORTED } from './unsupported-proxies';
 import { UnsupportedWatch } from './unsupported-watch';
 
-/** How often proxies are asked what they have applied, ms. */
+/** Interval of the polls of what proxies have applied, ms. */
 const POLL_INTERVAL = 1_000;
-/** Kinds and incarnations in a report: one of each kind, but after restores of the global. */
+/** Maximum number of kinds and incarnations in a report: one for each kind, except after restores of the global. */
 const MAX_APPLIED = 64;
 const MAX_NAME_LENGTH = 256;
 
@@ -30,27 +30,27 @@ const MAX_NAME_LENGTH = 256;
 interface CountedProgress {
   readonly generation: number;
   readonly isApplied: boolean;
-  /** Some proxies do not support it, which no revision shows. */
+  /** Whether some proxies do not support it, which no revision shows. */
   readonly isUnsupported: boolean;
   readonly document: JsonObject;
 }
 
-/** Up to where the global's state of one kind is stored here. */
+/** The position up to which the global's state of one kind is stored here. */
 interface ReceivedPosition {
   readonly incarnation: string;
   readonly revision: number;
-  /** A reader that has seen this revision of the store has seen that state. */
+  /** The revision of this store that contains that state. */
   readonly stored: number;
 }
 
-/** Resources of the global of which a zone reports what its proxies have applied: routes, policies. */
+/** Resources of the global for which a zone reports what its proxies have applied: routes, policies. */
 export interface ReportedResources {
   readonly kinds: readonly string[];
-  /** Announces those that came into force differently. */
+  /** Announces resources that came into force differently. */
   readonly changes: KeySource;
-  /** Undefined where no proxy of the zone has to apply a resource. */
+  /** Returns undefined if no proxy of the zone has to apply a resource. */
   findRequirement(resource: Resource): ApplyRequirement | undefined;
-  /** It matters also when proxies that do not support a resource connect after all others have applied it. */
+  /** Whether proxies without support matter that connect after all others have applied a resource. */
   readonly mayBecomeUnsupported?: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface ProgressReporterOptions {
   readonly cp: ControlPlane & { readonly role: 'zone' };
   readonly reported: readonly ReportedResources[];
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>;
-  /** Undefined while that is not known. */
+  /** Undefined while unknown. */
   readonly findPosition: (kind: string) => ReceivedPosition | undefined;
 }
 
@@ -68,20 +68,20 @@ export function routeInsightId(zone: string): Identity {
 }
 
 /**
- * Reports to the global what the zone's proxies have applied of its routes and policies: of each kind the revision of the global's log
- * up to which all proxies have applied all, and counts of those that changed last. While none changes it writes nothing.
+ * Reports to the global what the zone's proxies have applied of its routes and policies: for each kind the revision of the global's log up to which
+ * all proxies have applied all, and counts for the latest changes. While nothing changes it writes nothing.
  */
 class ProgressReporter implements ControlLoop {
   readonly name = 'route-progress';
   private index: IndexReader | undefined;
   private readonly followed: FollowedKeys;
-  /** Copies of the global's resources that some proxy may lack, with the revision of this log that it must have applied. */
+  /** Copies of the global's resources that some proxy may not have applied, with the revision of this log that it must apply. */
   private readonly pending = new Map<ResourceKey, number>();
-  /** By kind and incarnation of the global: the newest change of a resource that came here. */
+  /** By kind and incarnation of the global: the newest change of a resource that arrived here. */
   private readonly newest = new Map<string, number>();
-  /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
+  /** The latest counts by the key of a resource, in the order in which counting began. */
   private readonly counted = new Map<ResourceKey, CountedProgress>();
-  /** Keys of those for which the report has no room although some proxies do not support them. */
+  /** Keys for which the report has no room although some proxies do not support the resource. */
   private readonly uncounted = new Set<ResourceKey>();
   private readonly stale = new Set<ResourceKey>();
   private readonly progress: ProxyProgress;
@@ -140,7 +140,7 @@ class ProgressReporter implements ControlLoop {
   }
 
   onWritten(): void {
-    // The next plan compares the report with what is stored.
+    // The next plan compares the report with the stored one.
   }
 
   private takeFollowed(index: IndexReader): void {
@@ -159,7 +159,7 @@ class ProgressReporter implements ControlLoop {
       for (const kind of kinds) for (const resource of this.index?.ofKind(kind) ?? []) this.expect(resource);
   }
 
-  /** Expects proxies to apply a copy that came, changed, or came into force differently. */
+  /** Expects proxies to apply a copy that arrived, changed, or came into force differently. */
   private expect({ id, origin }: Resource): void {
     if (id.zone !== '') return;
     const of = `${id.kind} ${origin.incarnation}`;
@@ -197,7 +197,7 @@ class ProgressReporter implements ControlLoop {
     this.uncounted.delete(key);
     const { generation } = resource;
     const isUnsupported = mayBecomeUnsupported && progress.unsupported.total > 0;
-    // A resource that is reported as applied needs no counts, unless they were begun or some proxies do not support it.
+    // A resource that is reported as applied needs no counts, unless counting began or some proxies do not support it.
     const known = this.counted.get(key);
     const isReported = known
       ? known.isApplied && known.generation === generation && !mayBecomeUnsupported
@@ -208,7 +208,7 @@ class ProgressReporter implements ControlLoop {
     this.evict();
   }
 
-  /** Counts of supported resources go first. A resource whose counts have no room is held back: the global does not take it for applied. */
+  /** Evicts counts of supported resources first. A resource whose counts have no room is held back: the global does not take it for applied. */
   private evict(): void {
     if (this.counted.size <= MAX_COUNTED_ROUTES) return;
     const all = [...this.counted];
@@ -246,7 +246,7 @@ class ProgressReporter implements ControlLoop {
     return [{ type: 'put', id, expect: held?.revision ?? 'absent', labels, spec }];
   }
 
-  /** Where it is not known what has come, the stored revision stays. */
+  /** If the received position is unknown, the stored revision stays. */
   private applied(index: IndexReader): JsonObject[] {
     const lacking = this.oldestPending(index);
     const stored = this.storedRevisions(index);
@@ -263,7 +263,7 @@ class ProgressReporter implements ControlLoop {
   private received(kind: string, incarnation: string, index: IndexReader): number | undefined {
     const position = this.options.findPosition(kind);
     if (!position || (index.point?.revision ?? -1) < position.stored) return undefined;
-    // What the global changed in an earlier incarnation has come with the whole state of this one.
+    // All changes of the global's earlier incarnations are contained in the whole state of this one.
     return position.incarnation === incarnation ? position.revision : Infinity;
   }
 
@@ -282,7 +282,7 @@ class ProgressReporter implements ControlLoop {
 
 const NOBODY: ApplyProgress = { proxies: { acked: 0, total: 0, waiting: [] }, unsupported: NONE_UNSUPPORTED };
 
-/** `unable` is for globals of older versions, which read names; newer ones decide by `unsupported`. */
+/** `unable` is for globals of older versions, which read names; newer ones use `unsupported`. */
 function toDocument(route: string, generation: number, { proxies, unsupported }: ApplyProgress): JsonObject {
   const { counts, first, total } = unsupported;
   const typed = counts.map(({ mode, isTcpPassthrough, count }) => ({
@@ -303,7 +303,7 @@ function namesField(names: readonly string[]): JsonObject {
   return names.length > 0 ? { waitingFor: names.map((name) => name.slice(0, MAX_NAME_LENGTH)) } : {};
 }
 
-/** Returns the report of a zone with a global as a control loop for one term, which ends with `signal`. */
+/** Creates the loop that reports the progress of a zone to its global, for one term, which ends with `signal`. */
 export function createProgressReporter(
   options: ProgressReporterOptions,
   term: { readonly signal: AbortSignal },

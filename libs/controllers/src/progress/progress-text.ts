@@ -7,7 +7,7 @@ const MAX_SHOWN = 3;
 const MAX_NAME_LENGTH = 100;
 const NO_EGRESS = 'MeshExternalServices (no zone egress is connected)';
 
-/** Formats the first names, and how many more there are of `total`. */
+/** Formats the first names, and the number of further ones out of `total`. */
 export function formatNames(names: readonly string[], total: number): string {
   const shown = names.slice(0, MAX_SHOWN).map((name) => shortened(name, MAX_NAME_LENGTH, '…'));
   if (shown.length === 0) return `${total} of them`;
@@ -19,7 +19,7 @@ export function formatWaiting({ zone, proxy }: WaitingProxy): string {
   return inZone(zone, proxy);
 }
 
-/** `default/web-1 (Envoy, before 1.40, capture redirect)`: the name, the mode, and why it passes all traffic through as TCP. */
+/** `default/web-1 (Envoy, before 1.40, capture redirect)`: the name, the mode, and the reason of a TCP passthrough. */
 export function formatUnsupported(unsupported: UnsupportedProxy): string {
   const { zone } = unsupported;
   if (unsupported.type === 'reported') return inZone(zone, unsupported.text);

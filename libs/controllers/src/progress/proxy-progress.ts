@@ -12,21 +12,21 @@ import {
   type UnsupportedProxy,
 } from './unsupported-proxies';
 
-/** A proxy and the revision of the log up to which it has applied everything; -1 where that is not known. */
+/** A proxy with the revision of the log up to which it has applied all changes; -1 if unknown. */
 interface AppliedProxy extends WaitingProxy {
   readonly revision: number;
 }
 
 /** The connected proxies of a selection, split by whether they support the required features. */
 interface SplitProxies {
-  /** The one that lags furthest first. */
+  /** Sorted, the one that lags furthest first. */
   readonly supporting: readonly AppliedProxy[];
   readonly unsupported: UnsupportedProxies;
 }
 
 /**
- * Counts who in a zone has applied something, from what replicas report of its proxies. One view for each selection and set of features
- * is made after each read of the directory.
+ * Counts the proxies of a zone that have applied a resource, from the reports of its replicas. One view for each selection and set of features is
+ * built after each read of the directory.
  */
 export class ProxyProgress {
   private readonly views = new Map<string, SplitProxies>();
@@ -36,12 +36,12 @@ export class ProxyProgress {
 
   constructor(private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>) {}
 
-  /** False before anything is known of any proxy. */
+  /** False until the proxies were read once. */
   get isLoaded(): boolean {
     return this.proxies.isLoaded;
   }
 
-  /** Returns who has applied what the log held at `revision`. After the first call, logarithmic in the proxies of the view. */
+  /** Returns the proxies that have applied the log up to `revision`. After the first call, logarithmic in the proxies of the view. */
   of(requirement: ApplyRequirement, revision: number): ApplyProgress {
     const { supporting, unsupported } = this.view(requirement);
     const lacking = countBelow(supporting, revision);

@@ -8,9 +8,9 @@ export type UnsupportedProxy = { readonly zone?: string } & (
       readonly mode: ZoneDataplaneMode;
       readonly tcpPassthroughReason?: string;
     }
-  /** No egress is connected that would apply it to services outside the mesh. */
+  /** A missing egress: none is connected that would apply it to services outside the mesh. */
   | { readonly type: 'noEgress' }
-  /** As a zone names it in its report. */
+  /** Formatted by the zone in its report. */
   | { readonly type: 'reported'; readonly text: string }
 );
 
@@ -18,7 +18,7 @@ export type UnsupportedProxy = { readonly zone?: string } & (
 export interface UnsupportedCount {
   /** `noEgress`: zones without an egress. `unknown`: proxies that an older zone reports without their mode. */
   readonly mode: ZoneDataplaneMode | 'noEgress' | 'unknown';
-  /** They pass all traffic through as TCP. */
+  /** Whether they pass all traffic through as TCP. */
   readonly isTcpPassthrough: boolean;
   readonly count: number;
 }
@@ -26,20 +26,20 @@ export interface UnsupportedCount {
 /** All proxies that do not support a resource. */
 export interface UnsupportedProxies {
   readonly total: number;
-  /** Every one of them is counted; in the order of the modes. */
+  /** Complete; in the order of the modes. */
   readonly counts: readonly UnsupportedCount[];
   /** The first of them by name. */
   readonly first: readonly UnsupportedProxy[];
 }
 
-/** Names that are kept for a message. */
+/** Maximum number of names that are kept for a message. */
 export const MAX_NAMES = 3;
 
 export const NONE_UNSUPPORTED: UnsupportedProxies = { total: 0, counts: [], first: [] };
 
 const ORDER: readonly UnsupportedCount['mode'][] = [...proxyModes, 'noEgress', 'unknown'];
 
-/** Adds counts up: one entry for each mode, with and without TCP passthrough, in the order of the modes. */
+/** Sums counts: one entry for each mode, with and without TCP passthrough, in the order of the modes. */
 export function sumUnsupported(counts: Iterable<UnsupportedCount>): readonly UnsupportedCount[] {
   const sums = new Map<string, UnsupportedCount>();
   for (const one of counts) {
@@ -49,7 +49,7 @@ export function sumUnsupported(counts: Iterable<UnsupportedCount>): readonly Uns
   return ORDER.flatMap((mode) => [sums.get(`${mode} false`) ?? [], sums.get(`${mode} true`) ?? []].flat());
 }
 
-/** Joins what several zones report. */
+/** Merges the reports of several zones. */
 export function mergeUnsupported(parts: readonly UnsupportedProxies[]): UnsupportedProxies {
   if (parts.length === 0) return NONE_UNSUPPORTED;
   return {

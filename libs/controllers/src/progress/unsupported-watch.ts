@@ -8,7 +8,7 @@ interface WatchedView {
   fingerprint: string;
 }
 
-/** Notices which resources other proxies than before do not support. It looks at views, which many resources share. */
+/** Detects resources whose set of proxies without support changes. It compares views, which many resources share. */
 export class UnsupportedWatch implements UnsupportedChanges {
   private readonly views = new Map<string, WatchedView>();
   private readonly viewOf = new Map<ResourceKey, string>();
@@ -36,7 +36,7 @@ export class UnsupportedWatch implements UnsupportedChanges {
     if (watched?.keys.size === 0) this.views.delete(view);
   }
 
-  /** Linear in the proxies of all views. */
+  /** Returns the changed keys. Linear in the proxies of all views. */
   takeChanged(): readonly ResourceKey[] {
     const changed: ResourceKey[] = [];
     for (const watched of this.views.values()) {
@@ -53,7 +53,7 @@ export class UnsupportedWatch implements UnsupportedChanges {
   }
 }
 
-/** Returns a text that differs where messages or decisions about unsupported proxies may differ. */
+/** Returns a text that changes whenever messages or decisions about unsupported proxies may change. */
 export function fingerprintUnsupported({
   unsupported: { counts, first },
   proxies,

@@ -3,7 +3,7 @@ import type { ApplyProgress, ProgressQuery, ProgressSource } from './apply-progr
 import { ProxyProgress } from './proxy-progress';
 import { UnsupportedWatch } from './unsupported-watch';
 
-/** Counts who has applied what a zone made: the zone's own proxies. */
+/** Counts the zone's own proxies that have applied resources made in the zone. */
 export class ZoneProgress implements ProgressSource {
   readonly unsupported: UnsupportedWatch;
   private readonly counts: ProxyProgress;

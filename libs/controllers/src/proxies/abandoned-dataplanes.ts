@@ -3,43 +3,43 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from './proxy-directory';
 
-/** The label of a Dataplane that its proxy brought along: which registration wrote it. One that somebody else wrote has none. */
+/** The label of a Dataplane that its proxy registered, with the id of the registration. A Dataplane of another author has none. */
 export const REGISTERED_BY = 'causeway.io/registered-by';
 
 export interface AbandonedDataplanesOptions {
   readonly zone: string;
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>;
-  /** How long a registered Dataplane stays while no replica has a stream of its proxy, ms. */
+  /** The time for which a registered Dataplane is kept while no replica has a stream of its proxy, ms. */
   readonly after: number;
-  /** Many are without a proxy: none is removed. Is called when that begins. */
+  /** Called when a hold begins: many Dataplanes are without a proxy, and none is removed. */
   readonly onHeld?: (abandoned: number, registered: number) => void;
 }
 
-/** Removal is held where more than so many, and more than this part of all, are without a proxy. */
+/** Removal is held if more than this number, and more than this share of all, are without a proxy. */
 const HELD_FROM = 10;
 const HELD_PART = 0.3;
-/** A held Dataplane goes after so long, ms (as Kuma 2.14 removes proxies that are offline). */
+/** The time after which a held Dataplane is removed, ms (as Kuma 2.14 removes proxies that are offline). */
 const HELD_FOR = 72 * 3_600_000;
-/** How often a held Dataplane is examined, ms. */
+/** Interval of the checks of a held Dataplane, ms. */
 const POLL_INTERVAL = 60_000;
 
 /**
- * Removes Dataplanes that proxies registered and whose proxy has no stream at any replica: the replica that would have removed
- * such a Dataplane ended before its proxy did (docs/reference/proxies.md, Registered Dataplanes). The time counts from when this
- * leader examined it first, so a control plane that was away removes nobody; a proxy that comes back writes its Dataplane anew.
+ * Removes registered Dataplanes whose proxy has no stream at any replica: the replica that would have removed such a Dataplane ended before its proxy
+ * did (docs/reference/proxies.md, Registered Dataplanes). The time starts when this leader first checks the Dataplane, so an outage of the control
+ * plane removes none; a proxy that comes back registers its Dataplane again.
  */
 export class AbandonedDataplanesReconciler implements KeyedReconciler {
   readonly name = 'abandoned-dataplanes';
   readonly looksOutside = true;
   private lookedAt: number | undefined;
   private readonly registered = new Set<ResourceKey>();
-  /** Since when the proxy of a registered Dataplane is not there, ms since 1970. */
+  /** The time since which the proxy of a registered Dataplane is absent, ms since 1970. */
   private readonly absentSince = new Map<ResourceKey, number>();
   private isHolding = false;
 
   constructor(private readonly options: AbandonedDataplanesOptions) {}
 
-  /** Keeps what is known of absent proxies: loops are reset within a term too. */
+  /** Keeps the times of absent proxies: loops are reset within a term too. */
   *seed(index: IndexReader): Iterable<Keys> {
     this.registered.clear();
     for (const key of this.absentSince.keys()) if (!index.byIdentityKey(key)) this.absentSince.delete(key);
@@ -55,7 +55,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
     if (id.kind !== 'Dataplane' || id.zone !== this.options.zone) return NO_KEYS;
     const [old, now] = [before?.labels[REGISTERED_BY], after?.labels[REGISTERED_BY]];
     if (old === now) return NO_KEYS;
-    // Its proxy has come, to whichever replica.
+    // Its proxy has connected to some replica.
     this.absentSince.delete(key);
     return [key];
   }

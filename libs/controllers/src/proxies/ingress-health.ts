@@ -14,20 +14,20 @@ import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isWrittenGone } from './proxy-conditions';
 
-/** Kinds with a proxy of their own through which zones or services outside are reached. */
+/** Kinds with their own proxy through which zones or outside services are reached. */
 const PROXIED = ['ZoneIngress', 'ZoneEgress'];
 const ADDRESS = 'MeshZoneAddress';
 
-/** Where an ingress listens for one mesh, or for all: `address port`. */
+/** The address of an ingress for one mesh, or for all: `address port`. */
 interface Listening {
   readonly mesh: string | undefined;
   readonly places: readonly string[];
 }
 
 /**
- * Says which ingresses and egresses of this zone are not to be used, by the condition `Withdrawn`: those whose proxy is gone while
- * another one of the same kind, for the same mesh, is not (docs/reference/proxies.md). The last one is never withdrawn: it may serve
- * on although no control plane hears of it (I14). A MeshZoneAddress is withdrawn with the ingresses that listen at its address.
+ * Writes the condition `Withdrawn` on the ingresses and egresses of this zone that must not be used: those whose proxy is gone while another of the
+ * same kind, for the same mesh, is connected (docs/reference/proxies.md). The last one is never withdrawn: it may still serve while no control plane
+ * can see it (I14). A MeshZoneAddress is withdrawn together with the ingresses at its address.
  */
 export class IngressHealthReconciler implements KeyedReconciler {
   readonly name = 'entrances';
@@ -71,7 +71,7 @@ export class IngressHealthReconciler implements KeyedReconciler {
     return [...index.ofKind(kind)].filter(({ id }) => id.zone === this.zone);
   }
 
-  /** Whether ingresses listen at this address, and the proxies of all of them are gone. */
+  /** Reports whether ingresses listen at this address, and the proxies of all of them are gone. */
   private isUnserved({ id: { mesh }, spec }: Resource, index: IndexReader): boolean {
     const place = formatSocket(spec['address'], spec['port']);
     const ingresses = this.ofZone(index, 'ZoneIngress').filter((each) => placesOfIngress(each).includes(place));
@@ -99,7 +99,7 @@ function planWithdrawal(resource: Resource, isWithdrawn: boolean, now: number): 
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** Where other zones connect to an ingress, and where it listens. */
+/** Returns the addresses of an ingress: the one that other zones connect to, and the one it listens on. */
 function placesOfIngress({ spec }: Resource): readonly string[] {
   const { networking } = spec;
   if (!isJsonObject(networking)) return [];

@@ -1,10 +1,10 @@
 import type { ProxyFacts, ReplicaSessions, StoredProxySession } from '@causeway/store';
 
-/** A replica that has not reported for so long is gone, ms by the store's clock. */
+/** A replica that has not reported for this time is gone, ms by the store's clock. */
 const REPLICA_EXPIRY = 15_000;
-/** Time for which the resources of a proxy without a certificate count as in use after it was last seen, ms. */
+/** The time for which the resources of a proxy without a certificate count as in use after it was last seen, ms. */
 export const HELD_WITHOUT_CERTIFICATE = 24 * 3_600_000;
-/** Between the clock of a replica, which certificates end by, and that of the store, ms. */
+/** Maximum difference between the clock of a replica, by which certificates expire, and the store's clock, ms. */
 const CLOCK_SLACK = 5 * 60_000;
 
 /** A replica that serves or served proxies. */
@@ -12,33 +12,33 @@ export interface ProxyReplica extends Omit<ReplicaSessions, 'sessions' | 'now'> 
   readonly isLive: boolean;
 }
 
-/** A session of a proxy as one replica stored it. */
+/** A session of a proxy in the report of one replica. */
 export interface SessionAtReplica {
   readonly replica: ProxyReplica;
   readonly session: StoredProxySession;
 }
 
-/** A proxy as all replicas together know it. */
+/** A proxy, merged from the reports of all replicas. */
 export interface KnownProxy {
   readonly proxy: string;
   readonly connected: boolean;
   /** The replica that serves it, or served it last. */
   readonly instance: string;
-  /** Up to which revision of the log facts without a number of their own hold. */
+  /** The revision of the log for facts without a revision of their own. */
   readonly revision: number;
-  /** When a replica saw it last, ms since 1970 by the store's clock. */
+  /** When a replica last saw it, ms since 1970 by the store's clock. */
   readonly lastSeen: number;
-  /** When a replica that lives saw its last stream end, ms by the store's clock; absent while it is connected and where none saw it. */
+  /** When a live replica saw its last stream end, ms by the store's clock; absent while it is connected, and if no replica saw it. */
   readonly leftAt?: number;
   readonly facts: ProxyFacts;
 }
 
-/** Whether a replica that was read at `now` lives. */
+/** Reports whether a replica that was read at `now` is live. */
 export function isLiveReplica({ isEnd, seenAt, now }: Pick<ReplicaSessions, 'isEnd' | 'seenAt' | 'now'>): boolean {
   return !isEnd && now - seenAt <= REPLICA_EXPIRY;
 }
 
-/** Returns the session that stands for a proxy: of the connected ones the newest, else the one that was seen last. */
+/** Returns the session that represents a proxy: the newest connected one, else the one that was seen last. */
 function standingSession(
   sessions: readonly [SessionAtReplica, ...SessionAtReplica[]],
 ): SessionAtReplica & { readonly connected: boolean } {
@@ -65,15 +65,15 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
   };
 }
 
-/** A proxy comes back within so long after its stream has ended, unless it is gone, ms. */
+/** The time in which a proxy reconnects after its stream ended, unless it is gone, ms. */
 const BACK_WITHIN = 3_000;
-/** One whose control plane went away comes back within so long after another one serves, ms. */
+/** The time in which a proxy reconnects after its control plane was away and another one serves, ms. */
 const BACK_AFTER_RESTART = 120_000;
 
 /**
- * Whether a proxy is gone: a replica that lives has seen it leave. Where its replica is gone too, nothing is known of the proxy until
- * a leader has waited for it: a control plane that was away concludes nothing. `storeNow`: ms by the store's clock; `ledFor`: since
- * when the leader leads, ms.
+ * Reports whether a proxy is gone: a live replica has seen it leave. If its replica is gone too, nothing is known of the proxy until a leader has
+ * waited for it: after an outage a control plane concludes nothing. `storeNow`: ms by the store's clock; `ledFor`: the time for which the leader has
+ * led, ms.
  */
 export function isProxyGone(
   { connected, leftAt, lastSeen }: Pick<KnownProxy, 'connected' | 'leftAt' | 'lastSeen'>,
@@ -88,35 +88,34 @@ function isConnected({ replica, session }: SessionAtReplica): boolean {
   return session.connected && replica.isLive;
 }
 
-/** Returns when a replica saw the proxy last: now, or when it left, or when the replica reported last. */
+/** Returns when a replica last saw the proxy: now, when it left, or at the replica's last report. */
 function getLastSeen({ replica, session }: SessionAtReplica): number {
   return session.connected ? replica.seenAt : session.changedAt;
 }
 
-/** Returns until when a proxy that is gone may still use what it held, ms by the store's clock. */
+/** Returns until when a proxy that is gone may still use its resources, ms by the store's clock. */
 function heldUntil(at: SessionAtReplica): number {
   const { certificate } = at.session.facts;
   return certificate ? certificate.end + CLOCK_SLACK : getLastSeen(at) + HELD_WITHOUT_CERTIFICATE;
 }
 
-/** A stream whose proxy is gone without a word is ended after so long at the latest, ms; until then it seems to be connected. */
+/** The maximum time until a stream is ended whose proxy disappeared without closing it, ms; until then it seems connected. */
 const HALF_OPEN = 2 * 60_000;
 /**
- * A replica that is gone without a word may still serve proxies, cut off from the store, and may have served some between two
- * reports. It is believed to end within a day, and the resources that it sent to be in use for another, ms.
+ * The time after which no resource that a vanished replica sent is in use any more, ms. Cut off from the store, it may still serve proxies, and may
+ * have served some between two reports: it is assumed to end within a day, and its resources to be in use for another.
  */
 const REPLICA_HELD = 2 * HELD_WITHOUT_CERTIFICATE;
 
-/** Whether resources that a replica sent to its proxies may still be in use though nothing is known of the proxies. */
+/** Reports whether resources that a replica sent may still be in use although nothing is known of its proxies. */
 export function mayBeInUse({ isLive, isEnd, seenAt }: ProxyReplica, now: number): boolean {
   return isLive || (!isEnd && seenAt + REPLICA_HELD > now);
 }
 
 /**
- * Returns the revision up to which every proxy of a zone applies all changes: connected, or gone for less than its certificate lives (24 h
- * without one). A replica counts as a proxy of its own: some may have come and gone between two reports. Infinity where there is
- * nobody; -1 where what somebody holds is unknown (docs/design.md §9, I11). `incarnation`: that of the log; what was reported of
- * another one does not compare.
+ * Returns the revision up to which every proxy of a zone applies all changes: connected proxies, and those gone for less than their certificate is
+ * valid (24 h without one). A replica counts as a further proxy: proxies may have come and gone between two reports. Infinity if there is no proxy;
+ * -1 if the resources of a proxy are unknown (docs/design.md §9, I11). `incarnation`: of the log; reports for another one are not comparable.
  */
 export function ackWatermark(
   zone: { readonly replicas: Iterable<ProxyReplica>; readonly proxies: Iterable<readonly SessionAtReplica[]> },
@@ -135,16 +134,16 @@ export function ackWatermark(
   return watermark;
 }
 
-/** The proxies and replicas that may still use resources which were changed up to a revision of the log: how many, and the first by name. */
+/** The proxies and replicas that may still use resources from before a revision of the log: their number, and the first names. */
 export interface WaitedFor {
   readonly count: number;
   readonly names: readonly string[];
 }
 
-/** Names in a list. */
+/** Maximum number of names in a list. */
 const MAX_NAMED = 5;
 
-/** Returns the proxies because of which `ackWatermark` is below a revision, and replicas that are gone without a word. */
+/** Returns the proxies that keep `ackWatermark` below a revision, and replicas that vanished. */
 export function waitedFor(
   zone: Parameters<typeof ackWatermark>[0],
   at: Parameters<typeof ackWatermark>[1],
@@ -164,8 +163,8 @@ export function waitedFor(
 }
 
 /**
- * Returns the sessions of a proxy that may show what it holds: those that are connected; those that ended lately, for another one may only
- * seem to be connected; and, where none is connected that is known to hold what it was sent, those that were there last.
+ * Returns the sessions of a proxy that determine its resources: connected ones; recently ended ones, because another may only seem connected; and, if
+ * no connected one has known resources, the latest ones.
  */
 function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): readonly SessionAtReplica[] {
   const settled = sessions.filter(({ session }) => session.facts.isSettled);
@@ -181,18 +180,18 @@ function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): read
   });
 }
 
-/** Whether a session can be forgotten. */
+/** Reports whether a session can be deleted. */
 export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtReplica[], now: number): boolean {
   if (isConnected(at) || sessionsInUse(all, now).includes(at)) return false;
   return heldUntil(at) < now || all.some(isConnected);
 }
 
-/** A proxy asks for this type of resources where it needs authorities. */
+/** A proxy that needs authorities subscribes to this type. */
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 
 /**
- * Returns the authorities that a connected proxy has accepted of the trust that it needs, by mesh: of its own, an egress of each that leaves through it. Empty
- * for a proxy that asks for none, as ingresses do: they read no certificate.
+ * Returns the authorities that a connected proxy has accepted, by mesh: its own mesh, or for an egress each mesh that it serves. Empty for a proxy
+ * that requests none, such as an ingress, which verifies no certificate.
  */
 export function getAcceptedTrust({ connected, facts }: KnownProxy): ReadonlyMap<string, readonly string[]> {
   const isAsked = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
@@ -202,8 +201,8 @@ export function getAcceptedTrust({ connected, facts }: KnownProxy): ReadonlyMap<
 }
 
 /**
- * Returns the connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
- * need none. `isConcerned` says of which meshes the trust is to hold it; of all without it.
+ * Returns the connected proxies of all replicas that have not accepted a trust with this authority; sorted. Proxies that request no trust need none.
+ * `isConcerned` selects the meshes whose trust must contain it; all without it.
  */
 export function proxiesWithoutAuthority(
   proxies: Iterable<KnownProxy>,

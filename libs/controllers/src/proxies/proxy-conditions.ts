@@ -14,14 +14,14 @@ import { StatusReconciler, type StatusMoment, type StatusPlan, type StatusPlanne
 import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
 
-/** The condition of a Dataplane or ingress whose proxy rejected resources; absent where it accepts everything. */
+/** The condition of a Dataplane or ingress whose proxy rejected resources; absent if it accepts all. */
 const REJECTED_BY_PROXY = 'RejectedByProxy';
-/** The condition of a Dataplane or ingress whose proxy lacks resources that break Envoy's rules; absent where it lacks none. */
+/** The condition of a Dataplane or ingress with resources that violate Envoy's constraints; absent if there are none. */
 const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
 
 /**
- * The condition that the proxy of a Dataplane, ingress or egress was sent everything and has acked it, up to the generation in
- * `observedGeneration`. Absent where no proxy was seen.
+ * The condition that the proxy of a Dataplane, ingress or egress was sent everything and has acknowledged it, up to the generation in
+ * `observedGeneration`. Absent if no proxy was seen.
  */
 const PROGRAMMED = 'Programmed';
 
@@ -30,18 +30,18 @@ const PROXY_GONE = 'ProxyGone';
 const FAULTS: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
 /** The kinds that have a proxy. */
 const PROXY_KINDS: readonly string[] = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
-/** Faults that a condition spells out; the others are counted. */
+/** Maximum number of faults that a condition lists; the others are counted. */
 const MAX_SHOWN = 3;
 const MAX_REASON_LENGTH = 300;
 
 /** The proxy of a resource at one moment. */
 interface ObservedProxy {
-  /** Undefined where no proxy was seen, or none for long. */
+  /** Undefined if no proxy was seen recently. */
   readonly proxy: KnownProxy | undefined;
   readonly isGone: boolean;
 }
 
-/** Returns the patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
+/** Returns the patch that updates the conditions of a proxy's resource; undefined if they are up to date. */
 function planProxyConditions(resource: Resource, view: ObservedProxy, now: number): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
   const facts = view.proxy?.facts;
@@ -60,7 +60,7 @@ function planProxyConditions(resource: Resource, view: ObservedProxy, now: numbe
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** Undefined where nothing more is known: the written condition stays. */
+/** Returns undefined if nothing new is known: the written condition stays. */
 function programmedCondition(
   { generation, revision }: Resource,
   { proxy, isGone }: ObservedProxy,
@@ -83,12 +83,12 @@ function programmedCondition(
   return { ...of, status: 'True', reason: 'Programmed', message: 'its proxy has acked everything' };
 }
 
-/** Returns the revision up to which a connected proxy has applied all changes; -1 where that is not known. */
+/** Returns the revision up to which a connected proxy has applied all changes; -1 if unknown. */
 function appliedBy({ facts, revision }: KnownProxy): number {
   return facts.isSettled ? (facts.applied ?? revision) : -1;
 }
 
-/** Whether the conditions may change although no replica reports anything new of the proxy. */
+/** Reports whether the conditions may change without a new report about the proxy. */
 function isPending({ generation, status }: Resource, { proxy, isGone }: ObservedProxy): boolean {
   if (!proxy || isGone) return false;
   if (!proxy.connected) return true;
@@ -97,7 +97,7 @@ function isPending({ generation, status }: Resource, { proxy, isGone }: Observed
   return written?.['status'] !== 'True' || written['observedGeneration'] !== generation;
 }
 
-/** Whether the written status says that the proxy of a Dataplane, ingress or egress is gone. */
+/** Reports whether the written status states that the proxy of a Dataplane, ingress or egress is gone. */
 export function isWrittenGone({ status }: Pick<Resource, 'status'>): boolean {
   return findCondition(status, PROGRAMMED)?.['reason'] === PROXY_GONE;
 }
@@ -120,9 +120,8 @@ function describeFault({ type, name, version, reason }: ProxyFault): string {
 }
 
 /**
- * Plans the conditions of the Dataplanes, ingresses and egresses of a zone: which resources the proxy rejected, and which were not sent
- * because they break Envoy's rules, until it accepts them (docs/reference/proxies.md). A resource whose proxy is served without faults is
- * never written.
+ * Plans the conditions of the Dataplanes, ingresses and egresses of a zone: the resources that the proxy rejected, and those that were not sent
+ * because they violate Envoy's constraints, until it accepts them (docs/reference/proxies.md). A resource whose proxy has no faults is never written.
  */
 class ProxyConditionsPlanner implements StatusPlanner {
   readonly name = 'proxies';
@@ -155,7 +154,7 @@ class ProxyConditionsPlanner implements StatusPlanner {
   }
 }
 
-/** Returns the conditions of the proxies of a zone as a control loop. */
+/** Creates the loop of the conditions of proxies of a zone. */
 export function createProxyConditionsLoop(
   zone: string,
   proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince' | 'storeNow'>,

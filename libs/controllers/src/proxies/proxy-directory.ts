@@ -20,11 +20,11 @@ export interface ProxyDirectoryOptions {
   readonly logger: Logger;
 }
 
-/** How often the sessions are read, ms. */
+/** Interval of the reads of sessions, ms. */
 const READ_INTERVAL = 1_000;
-/** One of so many reads is of everything: only that shows what was forgotten. */
+/** One read out of this number reads all sessions: only that shows deleted ones. */
 const READS_PER_WHOLE = 600;
-/** Sessions that one statement forgets. */
+/** Maximum number of sessions that one statement deletes. */
 const MAX_FORGOTTEN = 1_000;
 
 interface Replica {
@@ -32,28 +32,28 @@ interface Replica {
   readonly sessions: Map<string, StoredProxySession>;
 }
 
-/** Is called with the identity keys of the Dataplanes and ingresses whose proxies have changed. */
+/** Called with the identity keys of the Dataplanes and ingresses whose proxies have changed. */
 export type ProxyListener = (owners: ReadonlySet<ResourceKey>) => void;
 
-/** Changes that are remembered; a reader that lags further behind reads everything. */
+/** Maximum number of changes that are remembered; a reader that lags further behind reads everything. */
 const MAX_CHANGES = 10_000;
 
-/** The owners of changed proxies: identity keys of Dataplanes and ingresses; `all` where they are too many. */
+/** The owners of changed proxies: identity keys of Dataplanes and ingresses; `all` if there are too many. */
 export interface ProxyChanges {
-  /** Where to ask from next. */
+  /** The argument of the next call. */
   readonly next: number;
   readonly owners: readonly ResourceKey[] | 'all';
 }
 
 /**
- * The proxies of a zone as all its replicas know them, at every replica: read once a second, only what has changed. A proxy whose
- * replica has not reported for 15 s is gone.
+ * The proxies of a zone, merged from all its replicas, at every replica: read once a second, only changes. A proxy whose replica has not reported for
+ * 15 s is gone.
  */
 export class ProxyDirectory {
   private readonly replicas = new Map<string, Replica>();
   private readonly merged = new Map<string, KnownProxy>();
   private readonly byOwner = new Map<string, string>();
-  /** The owners of changed proxies; the first of them has the number `forgotten`. */
+  /** The owners of changed proxies; the first entry has the number `forgotten`. */
   private changes: ResourceKey[] = [];
   private forgotten = 0;
   private readonly listeners = new Set<ProxyListener>();
@@ -79,7 +79,7 @@ export class ProxyDirectory {
     }
   }
 
-  /** Reads what has changed. Throws Unavailable. */
+  /** Reads the changes. Throws Unavailable. */
   async refresh(): Promise<void> {
     const isWhole = this.reads % READS_PER_WHOLE === 0;
     const known = isWhole ? [] : [...this.replicas].map(([instance, { state }]) => [instance, state.version] as const);
@@ -97,12 +97,12 @@ export class ProxyDirectory {
     this.announce(changed);
   }
 
-  /** False before the first read: nobody is known, and nothing is to be concluded from that. */
+  /** False before the first read: then the absence of a proxy means nothing. */
   get isLoaded(): boolean {
     return this.reads > 0;
   }
 
-  /** The replicas that live, as of the last read. */
+  /** Returns the live replicas, as of the last read. */
   liveReplicas(): readonly string[] {
     return [...this.replicas].flatMap(([instance, { state }]) => (state.isLive ? [instance] : []));
   }
@@ -112,25 +112,25 @@ export class ProxyDirectory {
     return this.now;
   }
 
-  /** Every proxy that is connected or was not long ago, in no order. */
+  /** Yields every proxy that is or recently was connected, unsorted. */
   *all(): Iterable<KnownProxy> {
     for (const known of this.merged.values()) yield this.asOfNow(known);
   }
 
-  /** The proxy of a Dataplane or ingress by its identity key. */
+  /** Returns the proxy of a Dataplane or ingress by its identity key. */
   ofOwner(key: string): KnownProxy | undefined {
     const proxy = this.byOwner.get(key);
     const known = proxy === undefined ? undefined : this.merged.get(proxy);
     return known && this.asOfNow(known);
   }
 
-  /** Calls `listener` after each read that changed something, until the returned function is called. */
+  /** Calls `listener` after each read with changes, until the returned function is called. */
   subscribe(listener: ProxyListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** See `ackWatermark`; -1 before the first read. Computed once a read. */
+  /** Returns `ackWatermark`; -1 before the first read. Computed once for each read. */
   ackWatermark(incarnation: string): number {
     if (!this.isLoaded) return -1;
     if (this.cachedWatermark?.incarnation !== incarnation)
@@ -142,8 +142,8 @@ export class ProxyDirectory {
   }
 
   /**
-   * Returns the revision up to which every replica that lives has reported all its proxies: one that connected before a change up to here is known.
-   * -1 where a replica reports nothing yet or none lives; Infinity where there never was one.
+   * Returns the revision up to which every live replica has reported all its proxies: a proxy that connected before such a change is known.
+   * -1 if a replica has not reported or none is live; Infinity if there never was one.
    */
   heardUpTo(incarnation: string): number {
     if (!this.isLoaded) return -1;
@@ -153,19 +153,19 @@ export class ProxyDirectory {
     return Math.min(...live.map((each) => (each.incarnation === incarnation ? each.revision : -1)));
   }
 
-  /** Returns the proxies because of which `ackWatermark` is below a revision; linear in all proxies. */
+  /** Returns the proxies that keep `ackWatermark` below a revision; linear in all proxies. */
   waitedFor(incarnation: string, revision: number): WaitedFor {
     return waitedFor(this.everything(), { now: this.now, incarnation }, revision);
   }
 
-  /** Returns the changes since a former answer; everything at the first call. */
+  /** Returns the changes since an earlier answer; everything at the first call. */
   changesSince(before: number | undefined): ProxyChanges {
     const next = this.forgotten + this.changes.length;
     if (before === undefined || before < this.forgotten) return { next, owners: 'all' };
     return { next, owners: this.changes.slice(before - this.forgotten) };
   }
 
-  /** Forgets sessions and replicas that are over; a periodic task of the leader. Throws Unavailable. */
+  /** Deletes sessions and replicas that are over; a periodic task of the leader. Throws Unavailable. */
   async sweep(): Promise<void> {
     const { store } = this.options;
     const over = [...this.merged.keys()].flatMap((proxy) => this.overSessions(proxy));
@@ -232,7 +232,7 @@ export class ProxyDirectory {
     this.forgotten += tooMany;
   }
 
-  /** A connected proxy was seen when its replica reported last. */
+  /** A connected proxy was last seen at its replica's last report. */
   private asOfNow(known: KnownProxy): KnownProxy {
     const replica = known.connected ? this.replicas.get(known.instance)?.state : undefined;
     return replica ? { ...known, revision: replica.revision, lastSeen: replica.seenAt } : known;

@@ -3,12 +3,11 @@ import type { ParentStatus } from '@causeway/routing';
 import type { PatchChange } from '@causeway/store';
 import { conditionsOfEntry, withEntries, type EntryList, type StatusWriter } from '../conditions/controller-entries';
 
-/** At most 32 entries, of all controllers together (Gateway API, RouteStatus). */
+/** At most 32 entries of all controllers together (Gateway API, RouteStatus). */
 const PARENTS: EntryList = { field: 'parents', refField: 'parentRef', most: 32 };
 
 /**
- * Returns the patch that brings the entries of one controller in `status.parents` of a route up to date (T002-04, T002-48); undefined where
- * they are.
+ * Returns the patch that updates the entries of one controller in `status.parents` of a route (T002-04, T002-48); undefined if they are up to date.
  */
 export function planRouteStatus(
   { id, revision, status: before = {} }: Resource,
@@ -20,7 +19,7 @@ export function planRouteStatus(
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** Returns the conditions that a controller wrote for a parentRef in the form of `parentStatuses`; empty where it wrote none. */
+/** Returns the conditions that a controller wrote for a parentRef, in the form of `parentStatuses`; empty if it wrote none. */
 export function storedConditions(
   { status = {} }: Pick<Resource, 'status'>,
   parentRef: ParentStatus['parentRef'],

@@ -3,15 +3,15 @@ import { isJsonObject, type Condition, type JsonObject, type JsonValue } from '@
 import type { ApplyProgress } from '../progress/apply-progress';
 import { formatAllUnsupported, formatApplied, formatNames } from '../progress/progress-text';
 
-/** The condition that every connected proxy to whom a route applies has applied it, up to `observedGeneration`. */
+/** The condition that every connected proxy that a route applies to has applied it, up to `observedGeneration`. */
 export const PROGRAMMED = 'Programmed';
 
-/** The reason where connected proxies do not support a route. */
+/** The reason if connected proxies do not support a route. */
 export const NOT_SUPPORTED = 'NotSupported';
 
 /**
- * Returns the condition `Programmed` of a route of this generation at one parent. It is True only where at least one proxy is connected
- * and all have applied the route.
+ * Returns the condition `Programmed` of a route of this generation at one parent. It is True only if at least one proxy is connected and all have
+ * applied the route.
  */
 export function programmedCondition(progress: ApplyProgress, observedGeneration: number): Condition {
   const { proxies, unsupported, zones, isPartial } = progress;
@@ -26,19 +26,19 @@ export function programmedCondition(progress: ApplyProgress, observedGeneration:
     : { ...of, status: 'True', reason: PROGRAMMED };
 }
 
-/** The reason at a Gateway: none is run. */
+/** The reason at a Gateway: no gateway runs. */
 export const NO_GATEWAY = 'NoGateway';
 
-/** Returns the condition at a Gateway: routes that name one are evaluated, and no proxy applies them. */
+/** Returns the condition at a Gateway: such routes are evaluated, and no proxy applies them. */
 export function withoutGateway(observedGeneration: number): Condition {
   const message = 'no gateway is run: the route is evaluated and not applied';
   return { type: PROGRAMMED, status: 'False', reason: NO_GATEWAY, message, observedGeneration };
 }
 
-/** The condition that zones of Kuma are not sent a route; absent where there are no such zones. */
+/** The condition that a route is not translated for zones of Kuma; absent if there are no such zones. */
 export const UNSUPPORTED_BY_KUMA = SyncCondition.unsupportedByKuma;
 
-/** Returns the condition for the zones of Kuma, named and sorted; `why` they are not sent the route, where that is known. */
+/** Returns the condition about these sorted zones of Kuma; `why`: the reason, if known. */
 export function unsupportedByKuma(zones: readonly string[], observedGeneration: number, why?: string): Condition {
   const who = formatNames(zones, zones.length);
   const because = why === undefined ? '' : `; ${why}`;
@@ -46,12 +46,12 @@ export function unsupportedByKuma(zones: readonly string[], observedGeneration: 
   return { type: UNSUPPORTED_BY_KUMA, status: 'True', reason: 'NotExpressible', message, observedGeneration };
 }
 
-/** Whether the stored condition says of this generation that all have applied it. */
+/** Reports whether the stored condition states for this generation that all proxies have applied it. */
 export function isProgrammed(stored: JsonObject | undefined, generation: number): boolean {
   return stored?.['status'] === 'True' && stored['observedGeneration'] === generation;
 }
 
-/** Returns a stored condition as it can be written again; undefined where it is none. */
+/** Returns a stored condition in a form that can be written again; undefined if it is not one. */
 export function asCondition(stored: JsonValue | undefined): Condition | undefined {
   if (!isJsonObject(stored)) return undefined;
   const { type, status, reason, message, observedGeneration } = stored;

@@ -17,7 +17,7 @@ const SUPPORTED_KINDS: Readonly<Record<ZoneDataplaneMode, readonly RouteKind[]>>
 
 const FEATURES: ReadonlyMap<string, RequiredFeatures> = new Map(routeKinds.map((kind) => [kind, featuresOfKind(kind)]));
 
-/** Returns the features that a proxy needs to apply routes of a kind; undefined for a kind that is no route. */
+/** Returns the features that a proxy needs for routes of a kind; undefined for other kinds. */
 export function routeFeatures(kind: string): RequiredFeatures | undefined {
   return FEATURES.get(kind);
 }
@@ -34,7 +34,7 @@ export function keysOfRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscri
   return keysOfTable(routes, (change) => change.routes);
 }
 
-/** Returns the global's routes as a zone reports them. */
+/** Returns the global's routes that a zone reports. */
 export function reportedRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>): ReportedResources {
   return {
     kinds: routeKinds,
@@ -46,7 +46,7 @@ export function reportedRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subsc
   };
 }
 
-/** A route with parents in several namespaces is for the proxies of all. */
+/** A route with parents in several namespaces applies to the proxies of all. */
 function selectCallers({ id, spec }: Resource): ProxyScope {
   const { parentRefs } = spec;
   const refs = isJsonArray(parentRefs) ? parentRefs.filter(isJsonObject) : [];

@@ -35,29 +35,29 @@ import {
 } from './programmed';
 import { keysOfRoutes, routeFeatures } from './route-requirement';
 
-/** Knows which routes zones of Kuma are sent. */
+/** Reports which routes are translated for zones of Kuma. */
 interface KumaRoutes {
-  /** Why they are not sent a route: empty where they are, undefined where that is not known yet. */
+  /** Returns why a route is not translated: empty if it is, undefined if unknown. */
   findReason(routeKey: string): string | undefined;
-  /** Returns the keys of the routes whose `findReason` has changed since the call before. */
+  /** Returns the keys of the routes whose `findReason` changed since the last call. */
   takeSaid(): Keys;
 }
 
 export interface RouteStatusOptions {
   readonly cp: ControlPlane;
   readonly meshes: Pick<Meshes, 'owner'>;
-  /** The routes of this replica, of the same index; it follows the index since before the loop did. */
+  /** The routes of this replica, derived from the same index; they must follow the index before the loop does. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
   /** Without it routes have no `Programmed`. */
   readonly progress?: ProgressSource;
-  /** Without it zones of Kuma are sent no routes. */
+  /** Without it no route is translated for zones of Kuma. */
   readonly kuma?: KumaRoutes;
   readonly patience?: ReportTimes;
 }
 
 /**
- * Plans `status.parents` of the routes that were made on this control plane: whether each parent accepts the route, whether its
- * references resolve, and whether all have applied it (docs/reference/route-status.md).
+ * Plans `status.parents` of the routes that were made on this control plane: whether each parent accepts the route, whether its references resolve,
+ * and whether all proxies have applied it (docs/reference/route-status.md).
  */
 class RouteStatusPlanner implements StatusPlanner {
   readonly name = 'routes';
@@ -69,7 +69,7 @@ class RouteStatusPlanner implements StatusPlanner {
     return isMadeHere(resource, this.options.cp);
   }
 
-  /** Status that another writer changed; all routes where a Mesh gets another controller. */
+  /** Lists routes whose status another writer changed; all routes if a Mesh gets another controller. */
   listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === 'Mesh')
       return before?.spec['controllerName'] === after?.spec['controllerName'] ? NO_KEYS : [RESCAN];
@@ -86,7 +86,7 @@ class RouteStatusPlanner implements StatusPlanner {
     return { ...rest, change: planRouteStatus(route, wanted, { controllerName, now: moment.now }) };
   }
 
-  /** Adds to the entries who has applied the route. */
+  /** Adds the progress of the route to the entries. */
   private withProgress(
     route: Resource,
     entries: readonly ParentStatus[],
@@ -110,7 +110,7 @@ class RouteStatusPlanner implements StatusPlanner {
     return { wanted, isPending, isReport: isPending && wait.mayReport };
   }
 
-  /** True of a generation stays True: a proxy that connects later begins with what is in force. Undefined while nothing is known. */
+  /** Once True for a generation it stays True: a proxy that connects later starts with the current routes. Undefined while unknown. */
   private programmed(
     resource: Resource,
     { parentRef }: ParentStatus,
@@ -122,13 +122,13 @@ class RouteStatusPlanner implements StatusPlanner {
     if (isProgrammed(stored, generation)) return asCondition(stored);
     const features = routeFeatures(id.kind);
     if (!features) return undefined;
-    // GEP-1426, Namespace boundaries: a route of another namespace is for the callers of its own.
+    // GEP-1426, Namespace boundaries: a route in another namespace applies to callers in that namespace.
     const namespace = parentRef.namespace === id.namespace ? undefined : id.namespace;
     const progress = this.options.progress?.of({ resource, selection: { mesh: id.mesh, namespace }, features, since });
     return progress && programmedCondition(progress, generation);
   }
 
-  /** Where it is not known which zones of Kuma there are, or what they are sent, the written condition stays. */
+  /** If the zones of Kuma or their translation are unknown, the written condition stays. */
   private kumaCondition({ id, generation }: Resource, stored: readonly JsonObject[]): Condition | undefined {
     const { progress, kuma } = this.options;
     if (!progress?.kumaZones) return undefined;
@@ -146,12 +146,15 @@ function isAccepted({ conditions }: ParentStatus): boolean {
   return conditions.some(({ type, status }) => type === 'Accepted' && status === 'True');
 }
 
-/** Nothing but another generation, or another parent, changes it. */
+/** Only another generation or another parent changes it. */
 function isFinal({ status, reason }: Condition): boolean {
   return status === 'True' || reason === NO_GATEWAY;
 }
 
-/** That some proxy does not support this generation is reported at once; as the others apply it only now and then more. */
+/**
+ * Reports whether this is the first report for this generation that some proxy does not support it: it is written at once, changes of the other
+ * counts less often.
+ */
 function isFirstUnsupported(known: Condition | undefined, stored: JsonObject | undefined): boolean {
   if (known?.reason !== NOT_SUPPORTED) return false;
   return stored?.['reason'] !== NOT_SUPPORTED || stored['observedGeneration'] !== known.observedGeneration;
@@ -162,8 +165,8 @@ function withLast(entry: ParentStatus, ...more: readonly (Condition | undefined)
 }
 
 /**
- * Returns the status of routes as a control loop for one term, which ends with `signal`. A route that was made elsewhere is left alone;
- * a change costs the routes whose binding it changes.
+ * Creates the status loop of routes for one term, which ends with `signal`. A route that was made elsewhere is left alone; a change costs the routes
+ * whose binding it changes.
  */
 export function createRouteStatusLoop(options: RouteStatusOptions, term: { readonly signal: AbortSignal }): KeyedLoop {
   const { routes, progress, kuma, patience } = options;

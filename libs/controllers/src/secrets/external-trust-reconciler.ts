@@ -15,18 +15,18 @@ import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type Recon
 import { CERTIFICATES_DROPPED } from '../trust/trust-certificates-reconciler';
 import { KEPT_CLIENT_KEY, SecretAccess } from './secret-access';
 
-/** `False`: a Secret, a certificate or a form of the trust of the service cannot be used, so nothing is served (Gateway API's word). */
+/** `False`: a Secret, a certificate or a form of the service's trust cannot be used, so nothing is served (Gateway API's type). */
 const RESOLVED = 'ResolvedRefs';
-/** Clients have the key of the client certificate, as before the upgrade. */
+/** The condition that clients have the key of the client certificate, as before the upgrade. */
 const KEY_AT_CLIENTS = 'ClientKeyAtClients';
 const TYPES: readonly string[] = [RESOLVED, CERTIFICATES_DROPPED, KEY_AT_CLIENTS];
 
-/** A condition without its resource. */
+/** A condition without the fields of its resource. */
 type ConditionParts = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * Says at each MeshExternalService why it is not served: its trust is of an unknown form, a Secret does not list it, a source holds no
- * certificate, its client key needs an egress (docs/guides/external-services.md). On the global for those that were made there.
+ * Writes on each MeshExternalService why it is not served: its trust has an unknown form, a Secret does not list it, a source contains no
+ * certificate, or its client key needs an egress (docs/guides/external-services.md). On the global for the services that were made there.
  */
 class ExternalTrustReconciler implements KeyedReconciler {
   readonly name = 'external-trust';
@@ -101,7 +101,7 @@ function unresolved(reason: string, message: string): ConditionParts {
   return { type: RESOLVED, status: 'False', reason, message };
 }
 
-/** Conditions of MeshExternalServices as a control loop of a leader. */
+/** Creates the status loop of MeshExternalServices. */
 export function createExternalTrustLoop(cp: ControlPlane): KeyedLoop {
   return new KeyedLoop(new ExternalTrustReconciler(cp));
 }

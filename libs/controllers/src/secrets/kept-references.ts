@@ -9,9 +9,9 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue, type Resource } from '@causeway/resources';
 
 /**
- * The Secrets that a resource goes on using at the upgrade to the version that asks `usedBy`: those that it names where a certificate is
- * expected and that hold certificates, and the key that belongs to its client certificate. A private key where an authority is expected
- * is not among them, nor a key that fits no certificate beside it: nothing worked by these.
+ * Returns the Secrets that a resource keeps using at the upgrade to the version that requires `usedBy`: Secrets with certificates where it expects
+ * certificates, and the key of its client certificate. A private key in the place of an authority, or a key that fits no certificate, is left out: it
+ * never worked.
  */
 export function keptUsers(
   { id, spec }: Pick<Resource, 'id' | 'spec'>,
@@ -36,12 +36,12 @@ function getText({ spec }: Pick<Resource, 'spec'>): string {
   return decodePem(typeof spec['data'] === 'string' ? spec['data'] : '');
 }
 
-/** A certificate and its key may stand in one Secret. */
+/** A certificate and its key may be in one Secret. */
 function isClientCertificate({ field }: SecretReference): boolean {
   return !field.includes('.caCert.');
 }
 
-/** The text of the certificate that a key belongs to: a Secret, or written out. */
+/** Returns the text of the certificate that a key belongs to: from a Secret, or inline. */
 function certificateBeside(
   { field }: SecretReference,
   { id, spec }: Pick<Resource, 'id' | 'spec'>,

@@ -28,13 +28,13 @@ import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { keptUsers } from './kept-references';
 import { KEPT_CLIENT_KEY } from './secret-access';
 
-/** Notes of this loop: that the upgrade is done, and the users that each Secret got by it. */
+/** Metadata entries of this loop: completion of the upgrade, and the users that it added to each Secret. */
 export const UPGRADE_NOTE = { area: 'secret-users', key: 'upgraded' } as const;
-/** The condition of a Secret whose users were written at the upgrade, until an administrator writes the Secret. */
+/** The condition of a Secret whose users the upgrade wrote, until an administrator writes the Secret. */
 const USERS_KEPT = 'UsersKept';
-/** Changes of one plan. */
+/** Maximum number of changes in one plan. */
 const CHANGES_PER_PLAN = 500;
-/** Users that a condition names. */
+/** Maximum number of users that a condition names. */
 const MAX_NAMED = 10;
 
 /** Configuration of the loop. */
@@ -49,9 +49,9 @@ interface KeptSecret {
 }
 
 /**
- * Writes down, once for each store, who used which Secret before this version asked for `usedBy`: into the Secret where it was made here, into the
- * status of a copy else. Once that is done nobody is added. A list that a replica of the version before drops, which does not know
- * the field, is put back. Each list that was written is in a condition of its Secret and in the log.
+ * Records, once for each store, the users of each Secret from before this version required `usedBy`: in the Secret if it was made here, else in the
+ * status of the copy. Afterwards no user is added. If a replica of the previous version, which does not know the field, drops a list, the list is
+ * restored. Each written list is shown in a condition of its Secret and in the log.
  */
 class KeptSecretsLoop implements ControlLoop {
   readonly name = 'kept-secrets';
@@ -90,7 +90,7 @@ class KeptSecretsLoop implements ControlLoop {
       return { changes, more: this.isStale };
     }
     const found = [...this.secretChanges(index, now), ...this.keyChanges(index)].slice(0, CHANGES_PER_PLAN);
-    // Written down only once nothing is left: what was refused is planned again.
+    // Completion is recorded only once nothing is left: refused changes are planned again.
     this.isStale = true;
     const done = found.length === 0 ? [{ ...UPGRADE_NOTE, value: { done: true } }] : [];
     this.pending = [...found.flatMap(({ note }) => note ?? []), ...done];
@@ -119,7 +119,7 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  /** The Secrets without a list that something uses. */
+  /** Returns the Secrets in use that have no list. */
   private inUse(index: IndexReader): ReadonlyMap<string, KeptSecret> {
     const found = new Map<string, KeptSecret>();
     for (const kind of KINDS_WITH_SECRETS)
@@ -140,7 +140,7 @@ class KeptSecretsLoop implements ControlLoop {
     return found;
   }
 
-  /** Clients of a zone without an egress go on having the client keys that they have: for this version. */
+  /** Clients of a zone without an egress keep their client keys for this version. */
   private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly note?: MetadataEntry }[] {
     const { cp } = this.config;
     if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
@@ -151,7 +151,7 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  /** Returns the changes that remain to be made after the upgrade. */
+  /** Returns the changes that remain after the upgrade. */
   private upkeep(index: IndexReader, now: number): readonly PatchChange[] {
     return [...index.ofKind(Secret.name)].flatMap((secret): readonly PatchChange[] => {
       const { id, spec, revision, generation, status = {} } = secret;
@@ -176,7 +176,7 @@ class KeptSecretsLoop implements ControlLoop {
   }
 }
 
-/** The loop that keeps who used Secrets before they had lists of users. */
+/** Creates the loop that records the users of Secrets from before `usedBy`. */
 export function createKeptSecretsLoop(config: KeptSecretsConfig): ControlLoop {
   return new KeptSecretsLoop(config);
 }

@@ -6,16 +6,16 @@ import { keptUsers } from './kept-references';
 /** The status field of a MeshExternalService whose client key clients had when the zone was upgraded. */
 export const KEPT_CLIENT_KEY = 'keptClientKey';
 
-/** Secrets of its mesh that one resource may use. */
+/** The Secrets of its mesh that one resource may use. */
 export interface SecretsOfUser {
   readonly secret: (name: string) => SecretResult;
-  /** Whether clients that dial the service themselves may have the key of its client certificate. */
+  /** Reports whether clients that dial the service directly may have the key of its client certificate. */
   readonly givesKey: (source: string) => boolean;
 }
 
 /**
- * To which resources of a zone the Secrets of the meshes are given: to those that a Secret lists, whoever wrote them and whatever way
- * they came. Until a leader of this version has written down what was in use before it (`upgraded`), that is in use too.
+ * Decides which resources of a zone may use the Secrets of the meshes: those that a Secret lists, whoever wrote them and however they arrived. Until
+ * a leader of this version has recorded the earlier users (`upgraded`), those may use them too.
  */
 export class SecretAccess {
   constructor(
@@ -31,7 +31,7 @@ export class SecretAccess {
     };
   }
 
-  /** The keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
+  /** Returns the keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
   listUsers({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly ResourceKey[] {
     return [...this.index.ofKind(kind)].flatMap(({ id, spec }) =>
       id.mesh === mesh && secretReferences(kind, spec).some(({ secret }) => secret === name) ? [identityKey(id)] : [],
@@ -48,7 +48,7 @@ export class SecretAccess {
     );
     const data = found?.spec['data'];
     if (typeof data === 'string') return { ok: true, data };
-    // The same whether there is such a Secret: who may not use it learns nothing of it.
+    // The same text whether the Secret exists or not: a resource without access learns nothing about it.
     return { ok: false, reason: `no Secret "${name}" of the mesh lists ${user.kind} "${user.name}" in spec.usedBy` };
   }
 

@@ -2,7 +2,7 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
 import { UPGRADE_NOTE } from './kept-secrets-loop';
 
-/** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
+/** Interval of the checks of the entry, ms: any replica may lead, and metadata entries are not in the log. */
 const POLL_INTERVAL = 1_000;
 
 /** Sources that the lookup reads. */
@@ -14,8 +14,8 @@ export interface UpgradedSecretsOptions {
 }
 
 /**
- * Whether a leader of this version has written down who used which Secret before. A replica of this version serves proxies beside a leader
- * of the version before, which writes nothing down: until then what was in use stays in use.
+ * Whether a leader of this version has recorded the earlier users of Secrets. A replica of this version may serve proxies beside a leader of the
+ * previous version, which records nothing: until then earlier uses stay permitted.
  */
 export class UpgradedSecrets {
   private done = false;
@@ -27,14 +27,14 @@ export class UpgradedSecrets {
     return this.done;
   }
 
-  /** Looks for the note until it is there, or until `close`. Never rejects. */
+  /** Polls for the entry until it exists, or until `close`. Never rejects. */
   async run(): Promise<void> {
     const { store, index, clock, logger } = this.options;
     const { signal } = this.stopped;
     while (!this.done && !signal.aborted) {
       try {
         if (await store.readMetadata(UPGRADE_NOTE.area, UPGRADE_NOTE.key)) {
-          // The index must contain the lists that were written before the note.
+          // The index must contain the lists that were written before the entry.
           await waitUntilCaughtUp(store, index, signal);
           this.done = true;
           return;

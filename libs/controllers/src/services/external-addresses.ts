@@ -11,25 +11,25 @@ import {
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
-/** The condition of a MeshExternalService whose every known address may not be dialled; absent where one may. */
+/** The condition of a MeshExternalService none of whose known addresses may be dialled; absent if one may. */
 const ADDRESSES_REFUSED = 'AddressesRefused';
 
-/** The addresses of hosts, as far as they are known here. */
+/** The known addresses of hosts. */
 export interface ExternalHosts {
   resolve(host: string): {
     readonly addresses: readonly string[];
     readonly refused: readonly string[];
     readonly isPending?: true;
   };
-  /** Calls `listener` with a name of which something else is known, until the returned function is called. */
+  /** Calls `listener` with each name whose state changed, until the returned function is called. */
   subscribe(listener: (name: string) => void): () => void;
 }
 
-/** Addresses that the message spells out. */
+/** Maximum number of addresses that the message lists. */
 const MAX_SHOWN = 5;
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** The patch that brings the condition up to date; undefined when it is, and while a name is not resolved yet. */
+/** Returns the patch that updates the condition; undefined if it is up to date, and while a name is not resolved yet. */
 export function planExternalAddresses(
   resource: Resource,
   hosts: Pick<ExternalHosts, 'resolve'>,
@@ -68,8 +68,8 @@ function listHosts(resource: Resource): readonly string[] {
 }
 
 /**
- * Says at each MeshExternalService that none of its addresses may be dialled by proxies without an agent, until one may. What is resolved
- * is outside the index; a service with an address that may be dialled is never written.
+ * Writes a condition on each MeshExternalService none of whose addresses may be dialled by proxies without an agent. Resolved addresses are outside
+ * the index; a service with a permitted address is never written.
  */
 class ExternalAddressesReconciler implements KeyedReconciler {
   readonly name = 'external-addresses';
@@ -111,7 +111,7 @@ class ExternalAddressesReconciler implements KeyedReconciler {
   }
 }
 
-/** The reconciler as a control loop for one term, which ends with `signal`. */
+/** Creates the loop for one term, which ends with `signal`. */
 export function createExternalAddressesLoop(
   hosts: ExternalHosts,
   { signal }: { readonly signal: AbortSignal },

@@ -24,25 +24,25 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import type { ReconcileResult } from '@causeway/loops';
 import type { GeneratedSpec } from './service-candidates';
 
-/** The value of the label `kuma.io/managed-by` on generated MeshServices; one without it was written by hand. */
+/** The value of the label `kuma.io/managed-by` on generated MeshServices; a service without it was written by a user. */
 export const GENERATOR = 'meshservice-generator';
 
-/** The condition that says whether the Dataplanes of a generated service agree on its ports. */
+/** The condition that states whether the Dataplanes of a generated service agree on its ports. */
 const DATAPLANES_AGREE = 'DataplanesAgree';
 
-/** One Dataplane of a service, and the spec that this Dataplane alone would give it. */
+/** One Dataplane of a service, and the spec that the service would have with this Dataplane alone. */
 export interface BackingDataplane {
   readonly dataplane: DataplaneResource;
   readonly spec: GeneratedSpec;
 }
 
-/** Everything that the plan for one generated service depends on. */
+/** The inputs of the plan of one generated service. */
 export interface ServiceInputs {
   readonly id: Identity;
   readonly existing: Resource | undefined;
   /** The oldest first. */
   readonly backings: readonly BackingDataplane[];
-  /** SPIFFE ids of the Dataplanes, in any order and with doubles; read for a new service only. */
+  /** SPIFFE ids of the Dataplanes, unsorted, possibly with duplicates; read for a new service only. */
   readonly uris?: readonly string[];
   readonly cp: ControlPlane;
   readonly now: number;
@@ -50,14 +50,14 @@ export interface ServiceInputs {
   readonly gracePeriod: number;
 }
 
-/** True for MeshServices that carry the generator's mark; it changes no other. */
+/** Reports whether a MeshService has the generator's label; the generator changes no other. */
 export function isGenerated(resource: Resource): boolean {
   return resource.labels[Label.managedBy] === GENERATOR;
 }
 
 /**
- * Plans the change of one service (docs/design.md §4 services). A service written by hand is never changed. An update keeps
- * status, state and the labels that users added. Of several differences one is written; the next plan finds the others.
+ * Plans the change of one service (docs/design.md §4 services). A user's service is never changed. An update keeps status, state and the labels that
+ * users added. Of several differences one is written; the next plan finds the others.
  */
 export function planService(subject: ServiceInputs): ReconcileResult {
   const { existing, backings } = subject;
@@ -67,7 +67,7 @@ export function planService(subject: ServiceInputs): ReconcileResult {
   return existing ? planAbandoned(subject, existing) : {};
 }
 
-/** A service without Dataplanes is kept for the grace period: its address and names outlast a restart of its workload. */
+/** Keeps a service without Dataplanes for the grace period: its address and names survive a restart of its workload. */
 function planAbandoned(
   { now, gracePeriod }: ServiceInputs,
   { id, revision, graceStartedAt }: Resource,
@@ -97,8 +97,8 @@ function planBacked(subject: ServiceInputs, oldest: BackingDataplane): Reconcile
 }
 
 /**
- * A new service is written with its state, identities and proxy count, so that other zones receive it once and not first as
- * Unavailable. From then on `AvailabilityReconciler` says these.
+ * Creates a service with its state, identities and proxy count, so that other zones receive it once and not first as Unavailable. Later
+ * `AvailabilityReconciler` writes these.
  */
 function created(
   generated: GeneratedSpec,
@@ -122,7 +122,7 @@ function isSameSpec(generated: GeneratedSpec, spec: JsonObject): boolean {
   return jsonEqual(generated.selector, spec['selector']) && jsonEqual(generated.ports, spec['ports']);
 }
 
-/** The computed labels, those carried over from the Dataplanes, and those that a user added to the service. */
+/** Returns the computed labels, those carried over from the Dataplanes, and those that a user added to the service. */
 function computeLabels({ id, existing, cp }: ServiceInputs, carried: Labels): Labels {
   const before = new Set(carriedBefore(existing));
   const kept = Object.entries(existing?.labels ?? {}).filter(
@@ -136,13 +136,13 @@ function computeLabels({ id, existing, cp }: ServiceInputs, carried: Labels): La
   };
 }
 
-/** The keys of the labels carried over by the last plan: only this tells them from labels that a user added. */
+/** Returns the keys of the labels that the last plan carried over: only this distinguishes them from labels that a user added. */
 function carriedBefore(existing: Resource | undefined): readonly unknown[] {
   const keys = existing?.status?.['carriedLabels'];
   return isJsonArray(keys) ? keys : [];
 }
 
-/** The wanted status; undefined where a service without status needs none. */
+/** Returns the wanted status; undefined if a service without status needs none. */
 function computeStatus(
   subject: ServiceInputs,
   generated: GeneratedSpec,
@@ -184,9 +184,9 @@ interface Vote {
 const RESERVED = ['kuma.io/', 'k8s.kuma.io/', 'causeway.io/'];
 
 /**
- * The labels that a generated service takes over from its Dataplanes (docs/design.md §4 services): for each key the value
- * that most Dataplanes carry; of equally frequent values the one of the newest Dataplane, then the smallest. Keys of the
- * control plane (`kuma.io/…`, `causeway.io/…`) and invalid labels are left out.
+ * Returns the labels that a generated service takes from its Dataplanes (docs/design.md §4 services): for each key the value that most Dataplanes
+ * have; of equally frequent values the one of the newest Dataplane, then the smallest. Keys of the control plane (`kuma.io/…`, `causeway.io/…`) and
+ * invalid labels are left out.
  */
 export function carriedLabels(sources: readonly LabelSource[]): Labels {
   const votes = new Map<string, Map<string, Vote>>();

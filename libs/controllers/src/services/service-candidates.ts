@@ -2,7 +2,7 @@ import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resourc
 import type { MeshService } from '@causeway/kinds';
 import { listInbounds, type DataplaneResource, type DataplaneInbound } from '@causeway/dataplanes';
 
-/** The part of a MeshService's spec that Dataplanes decide. */
+/** The part of a MeshService's spec that its Dataplanes determine. */
 export type GeneratedSpec = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
 type GeneratedPort = GeneratedSpec['ports'][number];
 
@@ -12,16 +12,16 @@ interface ServiceCandidate {
   readonly spec: GeneratedSpec;
 }
 
-/** The services that a Dataplane names: valid ones, and names that no service can have. */
+/** The services that a Dataplane names: valid ones, and invalid names. */
 export interface DataplaneServices {
   readonly candidates: readonly ServiceCandidate[];
   readonly unusable: readonly string[];
 }
 
 /**
- * The services of a Dataplane (docs/design.md §4 services; docs/reference/kuma-2.14.md §2). The tag `kuma.io/service` of an inbound names
- * the service of that inbound. Where no inbound has the tag, the label `kuma.io/workload` names one service for all of
- * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
+ * Returns the services of a Dataplane (docs/design.md §4 services; docs/reference/kuma-2.14.md §2). The tag `kuma.io/service` of an inbound names the
+ * service of that inbound. If no inbound has the tag, the label `kuma.io/workload` names one service for all of them. A service lives in the
+ * namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
 export function readServices(dataplane: DataplaneResource): DataplaneServices {
   const inbounds = listInbounds(dataplane);
@@ -62,7 +62,7 @@ function toSelector(tagged: boolean, name: string): GeneratedSpec['selector'] {
     : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
 }
 
-/** One port for each inbound, in their order; a second inbound with the same port adds none, for a service has no port twice. */
+/** Returns one port for each inbound, in order; a second inbound with the same port adds none. */
 function toPorts(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
   const ports: GeneratedPort[] = [];
   const numbers = new Set<number>();

@@ -18,19 +18,19 @@ import { readServices, type GeneratedSpec } from './service-candidates';
 /** Settings of the services reconciler. */
 export interface ServicesConfig {
   readonly cp: ControlPlane & { readonly role: 'zone' };
-  /** How long a generated service without Dataplanes is kept, ms. */
+  /** The time for which a generated service without Dataplanes is kept, ms. */
   readonly gracePeriod: number;
-  /** A Mesh that is terminating gets no new services (row T003-27); without it none is. */
+  /** A terminating Mesh gets no new services (row T003-27); without it none is terminating. */
   readonly meshes?: Pick<Meshes, 'state'>;
-  /** The SPIFFE ids of Dataplanes, which a new service is written with; without it `AvailabilityReconciler` adds them. */
+  /** The SPIFFE ids of Dataplanes for new services; without it `AvailabilityReconciler` adds them. */
   readonly ids?: Pick<WorkloadIds, 'listIds'>;
-  /** Called for a Dataplane that names a service which cannot be called so. */
+  /** Called for a Dataplane that names a service with an invalid name. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
 
 const NONE: ReadonlyMap<ResourceKey, GeneratedSpec> = new Map();
 
-/** Makes MeshServices of the Dataplanes of this zone (docs/design.md §4 services). */
+/** Generates MeshServices from the Dataplanes of this zone (docs/design.md §4 services). */
 export class ServicesReconciler implements KeyedReconciler {
   readonly name = 'services';
   /** Service → its Dataplanes, by index key. */
@@ -47,7 +47,7 @@ export class ServicesReconciler implements KeyedReconciler {
 
   listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
-    // What a terminating Mesh did not get is made when its label is taken back.
+    // Services that a terminating Mesh did not get are created when its label is removed.
     if (id.kind === 'Mesh' && before && isTerminating(before.labels) && !isTerminating(after?.labels ?? {}))
       return [RESCAN];
     if (!this.isOurs(id)) return NO_KEYS;
@@ -65,7 +65,7 @@ export class ServicesReconciler implements KeyedReconciler {
     return planService({ id, existing, backings, uris, cp, now, gracePeriod });
   }
 
-  /** A Dataplane that changes during the walk is met twice, which changes nothing. */
+  /** A Dataplane that changes during the walk is visited twice, without effect. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const resource of index.ofKind('Dataplane')) {
       const change = { key: identityKey(resource.id), id: resource.id, before: undefined, after: resource };
@@ -82,7 +82,7 @@ export class ServicesReconciler implements KeyedReconciler {
     for (const service of backed.keys()) if (!backs.has(service)) this.setMember(service, key, false);
     for (const service of backs.keys()) this.setMember(service, key, true);
     if (is) for (const name of readServices(is).unusable) this.config.onUnusableName?.(key, name);
-    // A service takes labels of its Dataplanes as well.
+    // A service takes labels from its Dataplanes as well.
     const isRelabelled = !jsonEqual(was?.labels, is?.labels);
     const isStale = (service: ResourceKey): boolean => !jsonEqual(backed.get(service), backs.get(service));
     return [...new Set([...backed.keys(), ...backs.keys()])].filter((service) => isRelabelled || isStale(service));
@@ -106,7 +106,10 @@ export class ServicesReconciler implements KeyedReconciler {
     return backings.sort(({ dataplane: a }, { dataplane: b }) => compareCreation(a, b));
   }
 
-  /** The generated specs of a Dataplane by service key. Those of a Dataplane with several services are kept: each service asks. */
+  /**
+   * Returns the generated specs of a Dataplane by service key. Those of a Dataplane with several services are cached, because each service reads
+   * them.
+   */
   private getSpecs(dataplane: DataplaneResource): ReadonlyMap<ResourceKey, GeneratedSpec> {
     const known = this.specs.get(dataplane);
     if (known) return known;

@@ -13,29 +13,29 @@ import {
   type StaleKeyList,
 } from '@causeway/loops';
 
-/** A pending status is planned again after so long, ms: more and more seldom while it stays pending. */
+/** The time after which a pending status is planned again, ms: it grows while the status stays pending. */
 const POLL_INTERVAL = 1_000;
 const MAX_POLL_INTERVAL = 30_000;
 /**
- * Which proxies are waited for is reported after so long, and then so often, ms: each report is a write. A replica whose proxies need
- * nothing new reports that within 5 s.
+ * The delay and the interval of reports of waiting proxies, ms: each report is a write. A replica whose proxies need nothing new reports that within
+ * 5 s.
  */
 const REPORT_DELAY = 10_000;
 const REPORT_INTERVAL = 10_000;
 
-/** After which time who is waited for is reported first, and how often then, ms. */
+/** The delay of the first report of waiting proxies, and the interval of further ones, ms. */
 export interface ReportTimes {
   readonly first: number;
   readonly then: number;
 }
 
-/** The time since which a resource is in force as it is. */
+/** The start of the wait for a resource in its current form. */
 export interface StatusWait {
-  /** The revision of the log here with which it came into force, at the latest. */
+  /** The revision of the local log with which it came into force, at the latest. */
   readonly since: number;
-  /** When that was seen, ms since 1970. */
+  /** When that was observed, ms since 1970. */
   readonly from: number;
-  /** Whether it may be reported now who is waited for. */
+  /** Whether waiting proxies may be reported now. */
   readonly mayReport: boolean;
 }
 
@@ -44,54 +44,54 @@ export interface StatusMoment {
   readonly index: IndexReader;
   /** ms since 1970. */
   readonly now: number;
-  /** Begins the wait unless it has begun. */
+  /** Starts the wait unless it has started. */
   readonly wait: () => StatusWait;
 }
 
-/** The status of one resource as it is to be. */
+/** The wanted status of one resource. */
 export interface StatusPlan {
   readonly change: PatchChange | undefined;
-  /** It may change although nothing is announced: it is planned again in time. */
+  /** Whether it may change without an announcement: it is planned again later. */
   readonly isPending?: boolean;
-  /** It reports who is waited for. */
+  /** Whether it reports waiting proxies. */
   readonly isReport?: boolean;
-  /** When it is to be planned again, ms since 1970. */
+  /** When to plan it again, ms since 1970. */
   readonly dueAt?: number | undefined;
 }
 
-/** Plans the status of the resources of some kinds: the one part in which status loops differ. */
+/** Plans the status of the resources of some kinds: the only difference between status loops. */
 export interface StatusPlanner {
   readonly name: string;
   readonly kinds: Iterable<string>;
-  /** False while what `plan` reads is not known: nothing is written then. */
+  /** False while the inputs of `plan` are unknown: then nothing is written. */
   readonly isReady?: boolean;
-  /** Whether this control plane writes the status of a resource. */
+  /** Reports whether this control plane writes the status of a resource. */
   writes(resource: Resource): boolean;
-  /** The keys whose status a change of the index makes stale by itself. Does no I/O. */
+  /** Returns the keys whose status a change of the index makes stale. Does no I/O. */
   listKeys(change: IndexChange): StaleKeyList;
-  /** The keys of resources that a change of the index brings into force differently: they are waited for anew. */
+  /** Returns the keys of resources that a change of the index brings into force differently: their wait starts over. */
   affectedBy?(change: IndexChange): Iterable<ResourceKey>;
-  /** Plans one status; without a change where it is up to date. */
+  /** Plans one status; without a change if it is up to date. */
   plan(resource: Resource, moment: StatusMoment): StatusPlan;
-  /** Forgets what was derived of a resource, which came into force differently. */
+  /** Drops derived state of a resource that came into force differently. */
   forget?(key: ResourceKey): void;
-  /** A resource is gone, or not written here. */
+  /** Called when a resource is gone, or not written here. */
   remove?(key: ResourceKey): void;
-  /** Forgets what was derived of all. */
+  /** Drops all derived state. */
   clear?(): void;
 }
 
 export interface StatusLoopOptions {
   readonly planner: StatusPlanner;
-  /** They announce which resources come into force differently, and follow the index since before the loop did. */
+  /** Announce the resources that come into force differently; they must follow the index before the loop does. */
   readonly sources?: readonly KeySource[];
-  /** Asked once a second: the keys of which something outside the index has changed. */
+  /** Polled once a second: returns the keys of which an input outside the index has changed. */
   readonly takeOutside?: () => StaleKeyList;
   /** Pending statuses are planned again when its version changes. */
   readonly progress?: Pick<ProgressSource, 'version' | 'kumaZones'> | undefined;
-  /** Resources that other proxies than before do not support are planned again. */
+  /** Resources whose set of proxies without support changed are planned again. */
   readonly unsupported?: Pick<UnsupportedChanges, 'takeChanged'> | undefined;
-  /** Announces what the translation for zones of Kuma decides. */
+  /** Announces the results of the translation for zones of Kuma. */
   readonly kuma?: { takeSaid(): Keys } | undefined;
   readonly reportTimes?: ReportTimes | undefined;
 }
@@ -103,8 +103,8 @@ interface Wait {
 }
 
 /**
- * Keeps statuses as a planner wants them: it follows the tables that they are derived from, polls what is outside the index, and plans
- * pending statuses again. Writes go through the queue, batches and fence of `KeyedLoop` and the runner.
+ * Keeps statuses equal to a planner's results: it follows the tables that they are derived from, polls inputs outside the index, and plans pending
+ * statuses again. Writes go through the queue, batches and fence of `KeyedLoop` and the runner.
  */
 export class StatusReconciler implements KeyedReconciler {
   readonly name: string;
@@ -157,7 +157,7 @@ export class StatusReconciler implements KeyedReconciler {
       planner.remove?.(key);
       return undefined;
     }
-    // It is planned once everything is known.
+    // It is planned once all inputs are known.
     if (planner.isReady === false) return undefined;
     const plan = planner.plan(resource, { index, now, wait: () => this.computeWait(key, now) });
     const wait = this.waits.get(key);
@@ -171,7 +171,7 @@ export class StatusReconciler implements KeyedReconciler {
     return { change: plan.change, dueAt: Math.min(now + pause, plan.dueAt ?? Infinity) };
   }
 
-  /** They came into force differently. */
+  /** Starts the wait over, because the resources came into force differently. */
   private waitAnew(keys: StaleKeyList): StaleKeyList {
     for (const key of keys) if (key !== RESCAN) this.forget(key);
     return keys;
@@ -183,7 +183,7 @@ export class StatusReconciler implements KeyedReconciler {
     this.options.planner.forget?.(key);
   }
 
-  /** Begins when the resource is seen first: it came into force at that revision at the latest. */
+  /** The wait starts when the resource is first seen: it came into force at that revision at the latest. */
   private computeWait(key: ResourceKey, now: number): StatusWait {
     const since = this.index?.point?.revision ?? 0;
     const wait = this.waits.get(key) ?? { since, from: now, reportedAt: -Infinity };
@@ -207,7 +207,7 @@ export class StatusReconciler implements KeyedReconciler {
   }
 }
 
-/** Returns the status loop of a planner for one term, which ends with `signal`. */
+/** Creates the status loop of a planner for one term, which ends with `signal`. */
 export function createStatusLoop(options: StatusLoopOptions, term: { readonly signal: AbortSignal }): KeyedLoop {
   return new KeyedLoop(new StatusReconciler(options), term);
 }

@@ -1,23 +1,23 @@
 import { X509Certificate } from 'node:crypto';
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
-/** A certificate of an authority that can be believed. */
+/** A usable certificate of an authority. */
 interface BundleCertificate {
-  /** PEM, in one form whatever the form in the bundle. */
+  /** PEM in a canonical form. */
   readonly pem: string;
-  /** Its end, ms since 1970. */
+  /** Its expiry, ms since 1970. */
   readonly notAfter: number;
-  /** Where it stands, such as `spec.caBundles[0].pem.value, certificate 1`. */
+  /** Its position, such as `spec.caBundles[0].pem.value, certificate 1`. */
   readonly at: string;
 }
 
-/** The certificates of a MeshTrust: those that can be used, and why the others cannot. */
+/** The certificates of a MeshTrust: the usable ones, and why the others are not. */
 export interface BundleCertificates {
   readonly usable: readonly BundleCertificate[];
   readonly dropped: readonly { readonly at: string; readonly reason: string }[];
 }
 
-/** Certificates of one MeshTrust that are believed; the kind has this bound, what sync brings may have more. */
+/** Maximum number of certificates of one MeshTrust that are used: the limit of the kind; sync may bring more. */
 export const MAX_BELIEVED = 64;
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -27,8 +27,8 @@ const BEGIN = '-----BEGIN CERTIFICATE-----';
 const known = new WeakMap<Resource, BundleCertificates>();
 
 /**
- * The certificates of a MeshTrust, whatever sync brought: one that cannot be parsed, that is of no authority, or beyond the 64th is dropped, and the
- * others count. Certificates that have ended are usable: nobody is believed by them. Linear in the bundles.
+ * Returns the certificates of a MeshTrust, tolerating anything from sync: one that cannot be parsed, that is not of an authority, or beyond the 64th
+ * is dropped, and the others count. Expired certificates are usable: no peer is accepted by them. Linear in the bundles.
  */
 export function certificatesOfTrust(trust: Resource): BundleCertificates {
   const before = known.get(trust);
@@ -48,7 +48,7 @@ export function certificatesOfTrust(trust: Resource): BundleCertificates {
   return certificates;
 }
 
-/** The certificates of a bundle in PEM, named from `at` on. Linear in the bundle. */
+/** Returns the certificates of a PEM bundle, with positions that start with `at`. Linear in the bundle. */
 export function readBundle(bundle: string, at: string): BundleCertificates {
   const blocks = bundle.match(BLOCK) ?? [];
   const usable: BundleCertificate[] = [];

@@ -26,26 +26,26 @@ import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** Configuration of the loop. */
 export interface MeshAuthorityConfig {
-  /** Seal the key at rest; without them no authority is made. */
+  /** Encrypt the key at rest; without them no authority is created. */
   readonly sealing: SealingKeys | undefined;
   readonly logger: Logger;
 }
 
-/** The condition of a Mesh that says what `spec.mtls` comes to. */
+/** The condition of a Mesh about its `spec.mtls`. */
 const CONDITION = 'MtlsAuthority';
-/** An authority is made meanwhile, ms. */
+/** Interval of the polls while an authority is being created, ms. */
 const POLL_INTERVAL = 50;
 
 /**
- * Makes the authority of each Mesh with `spec.mtls` of type `builtin`, on the global: two Secrets by Kuma's names, which
- * zones of Kuma get and expect of their global. The key is stored sealed. What is there is never replaced: a key that does
- * not open is said in a condition of the Mesh. Meshes are few, so each change of one costs a look at all.
+ * Creates the authority of each Mesh with `spec.mtls` of type `builtin`, on the global: two Secrets with Kuma's names, which zones of Kuma expect
+ * from their global. The key is stored sealed. An existing authority is never replaced: a key that does not open is reported in a condition of the
+ * Mesh. Meshes are few, so each change of one costs a scan of all.
  */
 class MeshAuthorityLoop implements ControlLoop {
   readonly name = 'mesh-authority';
   private index: IndexReader | undefined;
   private isStale = false;
-  /** Authorities that were made and are not stored yet, by mesh and backend; undefined while one is being made. */
+  /** Authorities that are not stored yet, by mesh and backend; undefined while one is being created. */
   private readonly made = new Map<string, AuthorityPair | undefined>();
 
   constructor(private readonly config: MeshAuthorityConfig) {}
@@ -66,7 +66,7 @@ class MeshAuthorityLoop implements ControlLoop {
     const meshes = [...index.ofKind('Mesh')];
     const changes = meshes.flatMap((mesh) => this.planMesh(mesh, index, now));
     const wanted = new Set(meshes.map(({ id, spec }) => formatAuthorityKey(id.name, findEnabledBackend(spec))));
-    // A key stays in memory no longer than it is needed.
+    // A key stays in memory no longer than needed.
     for (const at of this.made.keys()) if (!wanted.has(at)) this.made.delete(at);
     return { changes, ...(this.isStale ? { wakeAt: now + POLL_INTERVAL } : {}) };
   }
@@ -97,7 +97,7 @@ class MeshAuthorityLoop implements ControlLoop {
       : [];
   }
 
-  /** The authority once it is made; making it takes some ms, meanwhile the plan is asked again. */
+  /** Returns the authority once it is created; that takes some ms, and the plan is run again meanwhile. */
   private findPair(mesh: string, backend: string, now: number): AuthorityPair | undefined {
     const at = formatAuthorityKey(mesh, backend);
     const pair = this.made.get(at);
@@ -118,7 +118,7 @@ class MeshAuthorityLoop implements ControlLoop {
   }
 }
 
-/** The loop that makes the authorities of meshes. */
+/** Creates the loop of the authorities of meshes. */
 export function createMeshAuthorityLoop(config: MeshAuthorityConfig): ControlLoop {
   return new MeshAuthorityLoop(config);
 }
@@ -141,7 +141,7 @@ function keyPut(
   return [secretPut(id, held, sealSpec(sealing, id, privateKey), { [SEALED_LABEL]: sealing.current })];
 }
 
-/** Seals a key with the first sealing key where another one sealed it, or nobody. */
+/** Seals a key again with the first sealing key if another one or none sealed it. */
 function resealed(key: Resource, sealing: SealingKeys | undefined): readonly Change[] {
   if (!sealing || findSealingKeyId(key.spec) === sealing.current) return [];
   const privateKey = openText(key, sealing);

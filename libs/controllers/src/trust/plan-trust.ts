@@ -22,17 +22,17 @@ import { SyncCondition } from '@causeway/sync';
 /** A MeshTrust as its kind describes it. */
 export type TrustResource = Resource<SpecOf<typeof MeshTrust>>;
 
-/** Why a zone's MeshTrust does not count. */
+/** The reason why a zone's MeshTrust does not count. */
 export interface TrustRefusal {
   readonly reason: 'RulesBroken' | 'TrustDomainOfAnother' | 'TrustDomainTaken';
   readonly message: string;
 }
 
-/** Everything that decides about the trust of one domain of a mesh. */
+/** The inputs of the decision about one trust domain of a mesh. */
 export interface DomainInputs {
   readonly mesh: string;
   readonly trustDomain: string;
-  /** The MeshTrusts of this mesh and domain: of zones that exist, and the operator's; none that was derived. */
+  /** The MeshTrusts of this mesh and domain: of existing zones, and the operator's; derived ones are left out. */
   readonly claims: readonly TrustResource[];
   /** The MeshIdentities of the mesh that were made on the global. */
   readonly identities: readonly MeshIdentityResource[];
@@ -40,7 +40,7 @@ export interface DomainInputs {
   readonly holder: string | undefined;
 }
 
-/** Evaluation of one domain: the claim that it is derived from, and the claims that do not count. */
+/** The evaluation of one domain: the claim from which its trust is derived, and the refused claims. */
 export interface DomainEvaluation {
   readonly source: TrustResource | undefined;
   /** By index key. */
@@ -49,26 +49,26 @@ export interface DomainEvaluation {
 
 const PREFIX = 'derived-';
 
-/** The name of the MeshTrust of a domain: a trust domain may be no name. */
+/** Returns the name of the MeshTrust of a domain: a trust domain may not be a valid name. */
 export function trustName(prefix: string, trustDomain: string): string {
   return `${prefix}${createHash('sha256').update(trustDomain).digest('hex').slice(0, 32)}`;
 }
 
-/** The identity of the MeshTrust that the global derives for a domain. */
+/** Returns the identity of the MeshTrust that the global derives for a domain. */
 export function derivedTrustId(mesh: string, trustDomain: string): Identity {
   return { ...globalIdentity(MeshTrust.name, trustName(PREFIX, trustDomain)), mesh };
 }
 
-/** Whether the global derived this MeshTrust: the operator's and those of zones are sources. */
+/** Reports whether the global derived this MeshTrust: the operator's and those of zones are sources. */
 export function isDerivedTrust({ id, labels }: Resource): boolean {
   return id.zone === '' && labels[Label.derivedFrom] !== undefined && id.name.startsWith(PREFIX);
 }
 
 /**
- * Decides about one domain (docs/design.md §4). A zone's MeshTrust counts for the domains bound to the zone by the
- * name with which it authenticated: `<mesh>.<zone>.mesh.local`, and what a MeshIdentity of the global gives in that zone.
- * The operator's own comes before those of zones; of several zones the one that holds the domain already stays, so that no
- * other can take it over, else the oldest, then by zone and name. Independent of the order of the claims.
+ * Decides about one domain (docs/design.md §4). A zone's MeshTrust counts for the domains that are bound to the name with which the zone
+ * authenticated: `<mesh>.<zone>.mesh.local`, and the domains that a MeshIdentity of the global gives in that zone. The operator's own has precedence
+ * over those of zones; among zones the current holder of the domain, so that no other can take it over, else the oldest, then by zone and name.
+ * Independent of the order of the claims.
  */
 export function evaluateDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainEvaluation {
   const refused = new Map<string, TrustRefusal>();
@@ -119,7 +119,7 @@ function foreign({ id, spec }: TrustResource, identities: readonly MeshIdentityR
   };
 }
 
-/** Sync takes specs that break rules; what everybody is to believe is checked whole. */
+/** Sync accepts specs that break rules; a trust for all zones is validated completely. */
 function brokenRule(trust: TrustResource): TrustRefusal | undefined {
   const known = checked.get(trust);
   if (known) return known.refusal;
@@ -143,7 +143,7 @@ function compareClaims(a: TrustResource, b: TrustResource): number {
   );
 }
 
-/** Plans the change after which the derived MeshTrust of a domain equals its source; undefined when it does. */
+/** Plans the change that makes the derived MeshTrust of a domain equal to its source; undefined if it is. */
 export function planDerivedTrust(
   id: Identity,
   source: TrustResource | undefined,
@@ -161,7 +161,7 @@ export function planDerivedTrust(
   return { type: 'put', id, expect: derived?.revision ?? 'absent', labels, spec };
 }
 
-/** The patch by which a zone's MeshTrust says whether it is refused; undefined when it does. */
+/** Returns the patch of the condition of a zone's MeshTrust about its refusal; undefined if it is up to date. */
 export function planTrustCondition(
   trust: TrustResource,
   refusal: TrustRefusal | undefined,

@@ -21,13 +21,13 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
-/** The condition of a Dataplane whose SPIFFE id another workload has too: to everybody they are one caller. */
+/** The condition of a Dataplane whose SPIFFE id another workload has too: servers cannot tell them apart. */
 export const SHARED_IDENTITY = 'SharedIdentity';
 
-/** Its reason here; `LeaseConditionsReconciler` has another one, which this stands over. */
+/** Its reason here; it takes precedence over the one of `LeaseConditionsReconciler`. */
 export const SAME_ID = 'SameId';
 
-/** Workloads that the condition names. */
+/** Maximum number of workloads that the condition names. */
 const MAX_NAMED = 5;
 
 interface IdentityMember {
@@ -37,8 +37,8 @@ interface IdentityMember {
 
 /**
  * Writes the condition `SharedIdentity` on the Dataplanes of this zone whose MeshIdentity gives them the SPIFFE id of another workload
- * (docs/reference/sync.md Conditions); instances of one workload have one id by intent. A change of a MeshIdentity costs one walk, a change of a
- * Dataplane the Dataplanes of its id, where it adds or removes a workload of a shared one.
+ * (docs/reference/sync.md Conditions); instances of one workload share an id by intent. A change of a MeshIdentity costs one walk; a change of a
+ * Dataplane costs the Dataplanes of its id, if it adds or removes a workload of a shared one.
  */
 export class SharedIdentityReconciler implements KeyedReconciler {
   readonly name = 'shared-identity';
@@ -84,7 +84,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return { change: status === before ? undefined : { type: 'patch', id: held.id, expect: held.revision, status } };
   }
 
-  /** Files every Dataplane first; what is shared is known when the last one is. */
+  /** Files every Dataplane first: shared ids are complete only after the last one. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const held of index.ofKind(Dataplane.name)) {
       if (held.id.zone === this.zone) this.file(identityKey(held.id), held, index);
@@ -97,7 +97,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(Dataplane.name)) yield id.zone === this.zone ? [identityKey(id)] : NO_KEYS;
   }
 
-  /** Files a Dataplane under its id; one that is gone, or has none, under none. */
+  /** Files a Dataplane under its id; removes one that is gone or has no id. */
   private file(key: ResourceKey, held: Resource | undefined, index: Pick<IndexReader, 'get'>): void {
     const former = this.uris.get(key);
     if (former !== undefined) {
@@ -116,7 +116,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     this.members.set(uri, members.set(key, { uri, dataplane }));
   }
 
-  /** Looks anew who shares an id; the keys of its Dataplanes where that has changed. */
+  /** Finds again who shares an id; returns the keys of its Dataplanes if that changed. */
   private moved(uri: string | undefined): Keys {
     if (uri === undefined) return NO_KEYS;
     const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
@@ -137,7 +137,7 @@ function condition({ id, labels, generation }: Resource, uri: string, workloads:
   return { type: SHARED_IDENTITY, status: 'True', reason: SAME_ID, message, observedGeneration: generation } as const;
 }
 
-/** Shared identities as a control loop of a zone's leader. */
+/** Creates the loop of shared identities for a zone's leader. */
 export function createSharedIdentityLoop(zone: string): KeyedLoop {
   return new KeyedLoop(new SharedIdentityReconciler(zone));
 }

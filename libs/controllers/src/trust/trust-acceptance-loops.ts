@@ -22,22 +22,21 @@ import {
 } from './trust-acceptance';
 import { AUTHORITY_PUBLISHER } from './trust-publisher';
 
-/** How often the sessions of proxies are looked at, ms. */
+/** Interval of the reads of proxy sessions, ms. */
 const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /**
- * Says at the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone
- * whose authority is rotated waits for that. A proxy that connects later is sent them first of all, so what is accepted stays so; one
- * that connected shortly before is waited for, too, because each replica must first have reported its proxies.
- * While nothing is rotated it writes nothing.
+ * Writes on the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone whose
+ * authority is rotated waits for that. A proxy that connects later is sent them first, so an acceptance stays valid. A proxy that connected shortly
+ * before is waited for too: each replica must first have reported its proxies. Without a rotation it writes nothing.
  */
 export class TrustAcceptanceReporter implements ControlLoop {
   readonly name = 'trust-acceptance';
   private index: IndexReader | undefined;
   private isStale = false;
   private rotating: RotatingAuthorities = new Map();
-  /** Proxies may have connected before the new authorities could be sent to them, and are not known yet. */
+  /** Whether proxies may have connected before the new authorities could be sent to them, and are not known yet. */
   private isUnheard = false;
   private lookedAt: number | undefined;
 
@@ -88,8 +87,8 @@ export class TrustAcceptanceReporter implements ControlLoop {
 }
 
 /**
- * Says at each Zone which new authorities its proxies have accepted, as the zone says at its MeshTrusts (`status.trust`); absent for a
- * zone that says nothing. A change of a MeshTrust costs the MeshTrusts of its zone.
+ * Writes on each Zone which new authorities its proxies have accepted, from the zone's MeshTrusts (`status.trust`); absent for a zone without a
+ * report. A change of a MeshTrust costs the MeshTrusts of its zone.
  */
 class ZoneTrustReconciler implements KeyedReconciler {
   readonly name = 'zone-trust';
@@ -131,7 +130,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
   }
 }
 
-/** Creates the control loop of the global's leader that stores the acceptance which zones report of their proxies. */
+/** Creates the control loop of the global's leader that stores the acceptance that zones report of their proxies. */
 export function createZoneTrustLoop(): KeyedLoop {
   return new KeyedLoop(new ZoneTrustReconciler());
 }

@@ -6,13 +6,13 @@ import { getAcceptedTrust, type KnownProxy } from '../proxies/known-proxies';
 import type { TrustResource } from './plan-trust';
 
 /**
- * Authorities of one mesh that the connected proxies of a zone have accepted. It stands as `status.proxies` at the MeshTrusts that the zone
- * publishes, and goes with them to the global; the global says it in `status.trust` of the Zone, which goes to all zones.
+ * Authorities of one mesh that the connected proxies of a zone have accepted. It is `status.proxies` of the MeshTrusts that the zone publishes and
+ * syncs to the global; the global writes it in `status.trust` of the Zone, which is synced to all zones.
  */
 export interface TrustAcceptance {
-  /** Ids of authorities that all of these proxies have accepted, sorted: of the trust domains that have more than one. */
+  /** Ids of authorities that all of these proxies have accepted, sorted: for trust domains that have more than one. */
   readonly accepted: readonly string[];
-  /** Proxies that lack one of them: all, and the first few by name. */
+  /** Proxies that lack one of them: the total, and the first names. */
   readonly missing: { readonly total: number; readonly items: readonly string[] };
 }
 
@@ -21,17 +21,17 @@ interface ZoneAcceptance extends TrustAcceptance {
   readonly mesh: string;
 }
 
-/** Bounds of `status.trust`: a Zone goes to every zone. */
+/** Limits of `status.trust`: a Zone is synced to every zone. */
 const MAX_MESHES = 200;
 const MAX_IDS = 1_000;
 const MAX_NAMED = 3;
 const MAX_NAME_LENGTH = 100;
 
-/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are sent it. */
+/** The authorities by mesh: sorted ids, with the revision of the log since which connecting proxies are sent the authority. */
 export type RotatingAuthorities = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
- * The authorities of the trust domains that the global passes on with more than one: one of them may be new. What was known `before` keeps
+ * Returns the authorities of the trust domains for which the global passes on more than one: one of them may be new. An authority in `before` keeps
  * its revision. Linear in the MeshTrusts, and in the certificates of these domains.
  */
 export function rotatingAuthorities(
@@ -67,8 +67,9 @@ function listAuthorities(trust: TrustResource): readonly string[] {
 }
 
 /**
- * Returns the part of `rotating` that the connected proxies which ask for trust have accepted, by mesh; egresses in each of theirs.
- * Nothing is accepted that was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
+ * Returns the part of `rotating` that the connected proxies that request trust have accepted, by mesh; an egress counts in each of its meshes. An
+ * authority that was first sent after `heardUpTo` is not accepted: a proxy may have connected before that and be unknown yet
+ * (`ProxyDirectory.heardUpTo`). Linear in both.
  */
 export function computeAcceptance(
   proxies: Iterable<KnownProxy>,
@@ -100,25 +101,25 @@ export function computeAcceptance(
   );
 }
 
-/** Whether some of the authorities were sent only after `heardUpTo`. */
+/** Reports whether some of the authorities were first sent after `heardUpTo`. */
 export function isUnheard(rotating: RotatingAuthorities, heardUpTo: number): boolean {
   return [...rotating.values()].some((ids) => [...ids.values()].some((since) => since > heardUpTo));
 }
 
-/** Where nothing is being rotated. */
+/** The acceptance without a rotation. */
 export const NOTHING_ROTATES: TrustAcceptance = { accepted: [], missing: { total: 0, items: [] } };
 
-/** The form in a status. */
+/** Returns the form in a status. */
 export function renderAcceptance({ accepted, missing: { total, items } }: TrustAcceptance): JsonObject {
   return { accepted: [...accepted], ...(total > 0 ? { missing: { total, items: [...items] } } : {}) };
 }
 
-/** Reads the acceptance that a zone reports in the status of a MeshTrust; undefined where there is none that can be read. */
+/** Reads the acceptance that a zone reports in the status of a MeshTrust; undefined if it is absent or unreadable. */
 function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
   return decodeAcceptance(status?.['proxies']);
 }
 
-/** `status.trust` of a Zone by what the zone's MeshTrusts say: the first of a mesh counts, of too many the first by mesh. */
+/** Returns `status.trust` of a Zone from the zone's MeshTrusts: the first of a mesh counts; above the limit the first meshes. */
 export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[] {
   const byMesh = new Map<string, TrustAcceptance>();
   for (const trust of trusts) {
@@ -134,7 +135,7 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
   });
 }
 
-/** Reads the acceptance of a zone's proxies that the global states in its Zone. */
+/** Reads the acceptance of a zone's proxies from the Zone that the global wrote. */
 function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
   return (isJsonArray(entries) ? entries.slice(0, MAX_MESHES) : []).flatMap((entry) => {
@@ -144,7 +145,7 @@ function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcc
   });
 }
 
-/** Bounded whatever a zone sends. */
+/** Decodes an acceptance; its size is bounded whatever a zone sends. */
 function decodeAcceptance(value: unknown): TrustAcceptance | undefined {
   if (!isJsonObject(value) || !isJsonArray(value['accepted'])) return undefined;
   const accepted = value['accepted'].slice(0, MAX_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
@@ -163,17 +164,17 @@ function shortName(name: unknown): string {
   return shortened(String(name), MAX_NAME_LENGTH, '…');
 }
 
-/** Which zones have not learned of new authorities. */
+/** The zones that have not learned of new authorities. */
 export interface ZonesWithout {
-  /** In the words of an operator, sorted: zones whose proxies have not accepted all of them. */
+  /** Sorted texts for an operator: zones whose proxies have not accepted all of them. */
   readonly missing: readonly string[];
-  /** Zones that say nothing of their proxies in one of the meshes, sorted: of these there are no acks. */
+  /** Zones without a report about their proxies in one of the meshes, sorted: their acknowledgements are unknown. */
   readonly unheard: readonly string[];
 }
 
 /**
- * The zones beside `zone` whose proxies have not accepted all authorities `ids` in all of `meshes`, as this zone knows from the global.
- * Disabled zones do not count. Linear in the zones and meshes.
+ * Returns the zones other than `zone` whose proxies have not accepted all authorities `ids` in all of `meshes`, from the state that the global sent
+ * to this zone. Disabled zones do not count. Linear in the zones and meshes.
  */
 export function zonesWithout(
   index: Pick<IndexReader, 'ofKind'>,

@@ -11,15 +11,15 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { certificatesOfTrust } from './bundle-certificates';
 
-/** The condition of a MeshTrust of which certificates are not believed. */
+/** The condition of a MeshTrust with certificates that are not used. */
 export const CERTIFICATES_DROPPED = 'CertificatesDropped';
 
-/** Certificates that the condition names. */
+/** Maximum number of certificates that the condition names. */
 const MAX_NAMED = 5;
 
 /**
- * Says at each MeshTrust which of its certificates are not believed and why: invalid among good ones, ended, too many
- * (docs/reference/sync.md Conditions). Looks again when the next one ends.
+ * Writes on each MeshTrust which of its certificates are not used and why: invalid ones among good ones, expired ones, too many
+ * (docs/reference/sync.md Conditions). Plans again when the next one expires.
  */
 class TrustCertificatesReconciler implements KeyedReconciler {
   readonly name = 'trust-certificates';
@@ -62,7 +62,7 @@ function droppedCondition(trust: Resource, now: number): Condition | undefined {
   return { type: CERTIFICATES_DROPPED, status: 'True', reason, message, observedGeneration: trust.generation };
 }
 
-/** Conditions of MeshTrusts as a control loop of a leader. */
+/** Creates the status loop of MeshTrusts. */
 export function createTrustCertificatesLoop(): KeyedLoop {
   return new KeyedLoop(new TrustCertificatesReconciler());
 }

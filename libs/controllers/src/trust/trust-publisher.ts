@@ -16,18 +16,18 @@ import { trustName, type TrustResource } from './plan-trust';
 /** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */
 export const AUTHORITY_PUBLISHER = 'workload-authority';
 
-/** Sources from which a zone publishes its trust. */
+/** Configuration of the trust that a zone publishes. */
 export interface TrustPublisherConfig {
   readonly zone: string;
-  /** The certificates of the zone's authorities in PEM, all that are trusted now; none before the first is made. */
+  /** Returns the certificates of the zone's authorities in PEM: all that are trusted now; empty before the first is created. */
   readonly certificates: () => readonly string[];
 }
 
-/** How often the certificates are looked at, ms: no event of the index says that they changed. */
+/** Interval of the reads of the certificates, ms: no event of the index announces a change of them. */
 const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
-/** The trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
+/** Returns the trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
 function computeDomains(identities: Iterable<Resource>, index: IndexReader, zone: string): ReadonlyMap<string, string> {
   const domains = new Map<string, string>();
   for (const one of identities) {
@@ -42,9 +42,9 @@ function computeDomains(identities: Iterable<Resource>, index: IndexReader, zone
 }
 
 /**
- * Returns the trust domains, as text for an operator, in which not everybody was sent all `certificates` (PEM) yet: the zone's
- * own MeshTrust has to list them, and in a federated zone what the global passes on to all zones too. Sorted. Linear in
- * MeshIdentities and MeshTrusts. A zone that has no session with the global does not count here: it learns of them when it is back.
+ * Returns the trust domains, as text for an operator, in which not all proxies were sent all `certificates` (PEM) yet: the zone's own MeshTrust must
+ * list them, and in a federated zone also the one that the global passes on to all zones. Sorted. Linear in MeshIdentities and MeshTrusts. A zone
+ * without a session with the global does not count here: it learns of them when it reconnects.
  */
 export function unspreadDomains(
   index: IndexReader,
@@ -67,7 +67,7 @@ export function unspreadDomains(
   return missing.sort(compareText);
 }
 
-/** The meshes whose workloads get certificates of the zone's authority. */
+/** Returns the meshes whose workloads get certificates of the zone's authority. */
 export function meshesOfAuthority(index: IndexReader, zone: string): ReadonlySet<string> {
   return new Set(computeDomains(index.ofKind(MeshIdentity.name), index, zone).values());
 }
@@ -82,9 +82,9 @@ function domainKey(mesh: string, trustDomain: string): string {
 }
 
 /**
- * Publishes whom to believe for the workloads of this zone: one MeshTrust for each mesh and trust domain for which the
- * zone's authority signs, with the certificates of all authorities that are trusted (docs/design.md §10). Takes back
- * what it published where no MeshIdentity asks for it any more; before there is an authority it does nothing.
+ * Publishes the trust for the workloads of this zone: one MeshTrust for each mesh and trust domain for which the zone's authority signs, with the
+ * certificates of all trusted authorities (docs/design.md §10). Deletes a published MeshTrust if no MeshIdentity needs it any more; before an
+ * authority exists it does nothing.
  */
 export class TrustPublisher implements ControlLoop {
   readonly name = 'trust-publisher';
@@ -120,7 +120,7 @@ export class TrustPublisher implements ControlLoop {
   }
 }
 
-/** Plans the changes after which the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
+/** Plans the changes that make the zone's published MeshTrusts match its authority. Linear in MeshIdentities and MeshTrusts. */
 function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
   const wanted = new Map<string, PutChange>();
   for (const [key, mesh] of computeDomains(index.ofKind(MeshIdentity.name), index, zone)) {

@@ -18,22 +18,21 @@ interface Domain {
   readonly mesh: string;
   readonly trustDomain: string;
   readonly claims: Set<ResourceKey>;
-  /** As of the last look; `isStale` after a change of a claim. */
+  /** The latest evaluation; `isStale` after a change of a claim. */
   evaluation?: DomainEvaluation | undefined;
   isStale: boolean;
 }
 
 /**
- * Derives one MeshTrust for each trust domain from those that zones sent, on the global: zones send theirs up and get those
- * of others only so (docs/design.md §4). Refused ones carry the condition `TrustRefused`. A lost zone keeps its
- * trust, a deleted one loses it. A change costs what the claims of its domains cost; a MeshIdentity or Zone that comes or
- * goes costs a walk through all MeshTrusts.
+ * Derives one MeshTrust for each trust domain from those that zones sent, on the global: zones sync theirs up and get those of others only this way
+ * (docs/design.md §4). Refused ones have the condition `TrustRefused`. A lost zone keeps its trust, a deleted one loses it. A change costs the claims
+ * of its domains; a MeshIdentity or Zone that comes or goes costs a walk through all MeshTrusts.
  */
 class TrustReconciler implements KeyedReconciler {
   readonly name = 'trust';
   /** By the key of the derived MeshTrust. */
   private readonly domains = new Map<ResourceKey, Domain>();
-  /** By the key of a claim, the key of its derived MeshTrust. */
+  /** The key of the derived MeshTrust, by the key of a claim. */
   private readonly domainOf = new Map<ResourceKey, ResourceKey>();
 
   seed(index: IndexReader): Iterable<Keys> {
@@ -74,7 +73,7 @@ class TrustReconciler implements KeyedReconciler {
     }
   }
 
-  /** A change of one claim moves the evaluation on others only where it is the one that counts, or is the operator's. */
+  /** A change of one claim affects the evaluation of others only if the claim is the winner, or the operator's. */
   private keysOfTrust(key: ResourceKey, index: IndexReader): Keys {
     const before = this.domainOf.get(key);
     const former = before === undefined ? NO_KEYS : this.touched(before, key, index);
@@ -142,7 +141,7 @@ function listIdentities(mesh: string, index: IndexReader): readonly MeshIdentity
   );
 }
 
-/** The derivation of trust as a control loop of the global's leader. */
+/** Creates the loop of derived trust for the global's leader. */
 export function createTrustLoop(): KeyedLoop {
   return new KeyedLoop(new TrustReconciler());
 }

@@ -2,18 +2,18 @@ import type { IndexReader } from '@causeway/store';
 import { HELD_WITHOUT_CERTIFICATE } from '../proxies/known-proxies';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 
-/** Inputs of the decision how long a zone keeps tombstones. */
+/** Inputs of the retention of tombstones in a zone. */
 export interface TombstoneHolders {
   readonly index: Pick<IndexReader, 'tombstones' | 'point'>;
   readonly proxies: Pick<ProxyDirectory, 'ackWatermark' | 'storeNow'>;
-  /** How long certificates of workloads are valid, ms. */
+  /** The validity of workload certificates, ms. */
   readonly validity: number;
 }
 
 /**
- * How old a tombstone must be before a zone forgets it, ms: twice as long as a certificate lives, a day at least, for a tombstone says
- * which address was freed (docs/design.md §9, I11). Older than the oldest one whose address a proxy may still use for the service that is
- * gone: connected, and not applying what it is sent. Linear in the tombstones.
+ * Returns how old a tombstone must be before a zone deletes it, ms: twice the validity of a certificate and at least a day, because a tombstone
+ * records which address was freed (docs/design.md §9, I11). The result exceeds the age of the oldest tombstone whose address a proxy may still use
+ * for the deleted service: a connected proxy that does not apply its updates. Linear in the tombstones.
  */
 export function tombstoneRetention({ index, proxies, validity }: TombstoneHolders): number {
   const least = 2 * Math.max(validity, HELD_WITHOUT_CERTIFICATE);

@@ -11,7 +11,7 @@ import type { Identity, Resource, Tombstone, ResourceKey } from '@causeway/resou
 import type { MeshVipSettings, PoolRanges } from './vip-settings';
 import type { ServiceVip } from './vip-status';
 
-/** A service as the pools know it. */
+/** The identity of a service in the pools. */
 export interface VipOwner {
   /** The index key. */
   readonly key: ResourceKey;
@@ -19,10 +19,10 @@ export interface VipOwner {
   readonly settings: MeshVipSettings;
 }
 
-/** A row, or a tombstone, that names the addresses which its owner freed. */
+/** A row or tombstone that lists the addresses that its owner freed. */
 type FreeingRow = Pick<Resource | Tombstone, 'freed' | 'revision'>;
 
-/** How full the ranges of one kind are; of one mesh where it has ranges of its own. */
+/** The usage of the ranges of one kind; of one mesh if it has its own ranges. */
 export interface PoolReport extends PoolMetrics {
   readonly kind: string;
   readonly mesh?: string;
@@ -31,15 +31,15 @@ export interface PoolReport extends PoolMetrics {
 interface NamedPool {
   readonly kind: string;
   readonly mesh: string | undefined;
-  /** Of the note with its cursor. */
+  /** The key of the metadata entry with its cursor. */
   readonly key: string;
   readonly pool: AddressPool;
   readonly ranges: string;
 }
 
 /**
- * The pools of all kinds and meshes. An address is reserved in the pool whose range contains it, whoever holds it: after a
- * range moved to another kind or mesh, nothing is handed out that the former one still uses or has just freed.
+ * The pools of all kinds and meshes. An address is reserved in the pool whose range contains it, whoever holds it: after a range moved to another
+ * kind or mesh, no address is allocated that a former owner still uses or has recently freed.
  */
 export class VipAllocator {
   private readonly pools: readonly NamedPool[];
@@ -51,7 +51,7 @@ export class VipAllocator {
   /** The kinds that get addresses, in some mesh. */
   readonly kinds: ReadonlySet<string>;
 
-  /** `cooldown` in ms: of addresses of which nobody knows who freed them. */
+  /** `cooldown` in ms: for addresses whose former owner is unknown. */
   constructor(plan: readonly PoolRanges[], cooldown: number) {
     this.pools = plan.map(({ owner: kind, mesh, ranges }) => ({
       kind,
@@ -75,7 +75,7 @@ export class VipAllocator {
     this.kinds = new Set(plan.map(({ owner }) => owner));
   }
 
-  /** Reserves what a service holds and notes what its row says that it has freed. True when it needs no new address. */
+  /** Reserves the address of a service and records the freed addresses of its row. Returns whether it needs no new address. */
   reserve(owner: VipOwner, held: ServiceVip | undefined, row: FreeingRow): boolean {
     this.markFreed(owner, row);
     if (held?.type === 'Kubernetes') {
@@ -98,23 +98,23 @@ export class VipAllocator {
     return owner.settings.keepsAddresses;
   }
 
-  /** True when this service holds `ip`, of its own ranges, and nothing else. */
+  /** Reports whether this service holds exactly `ip`, from its own ranges. */
   isReserved({ key, id }: VipOwner, ip: string): boolean {
     return this.findPool(id)?.pool.holds(key, ip) === true && !this.strays.has(key);
   }
 
-  /** Services that have an address outside the ranges from which they would get one now. */
+  /** Services with an address outside the ranges from which they would get one now. */
   get strayKeys(): Iterable<ResourceKey> {
     return this.strays.keys();
   }
 
-  /** Notes that a service was deleted, and what its tombstone says that it freed. */
+  /** Records that a service was deleted, and the freed addresses in its tombstone. */
   release(owner: VipOwner, row: FreeingRow | undefined): void {
     this.forget(owner);
     if (row) this.markFreed(owner, row);
   }
 
-  /** Notes that an unknown holder has `ip`, which was allocated to the service or is shown by it. */
+  /** Records that an unknown holder has `ip`, which was allocated to the service or is in its status. */
   block(owner: VipOwner, ip: string): void {
     this.forget(owner);
     this.poolAt(ip)?.pool.block(ip);
@@ -125,17 +125,17 @@ export class VipAllocator {
     return this.findPool(id)?.pool.allocate(key, moment) ?? { ok: false };
   }
 
-  /** Whether services of this kind and mesh get addresses here. */
+  /** Reports whether services of this kind and mesh get addresses here. */
   has(id: VipOwner['id']): boolean {
     return this.findPool(id) !== undefined;
   }
 
-  /** The ranges of a kind and mesh as text. */
+  /** Returns the ranges of a kind and mesh as text. */
   getRanges(id: VipOwner['id']): string {
     return this.findPool(id)?.ranges ?? '';
   }
 
-  /** Continues after these addresses; where there is none of a pool, after its highest address that is held or was freed. */
+  /** Continues after these addresses; a pool without one continues after its highest address that is held or was freed. */
   moveCursors(cursors: ReadonlyMap<string, string>): void {
     for (const { key, pool } of this.pools) {
       const cursor = cursors.get(key);
@@ -144,7 +144,7 @@ export class VipAllocator {
     }
   }
 
-  /** The address last handed out in sequence, by pool. */
+  /** The last address that each pool allocated in sequence. */
   get cursors(): ReadonlyMap<string, string> {
     return new Map(this.pools.flatMap(({ key, pool }) => (pool.cursor === undefined ? [] : [[key, pool.cursor]])));
   }

@@ -26,36 +26,36 @@ import { confirm, deny, grant, readVip } from './vip-status';
 /** Settings of the vip reconciler. */
 export interface VipConfig extends VipSettingsConfig {
   /**
-   * Up to which revision of the log every proxy of the zone applies all changes: an address that was freed after it goes to no other
+   * Returns the revision of the log up to which every proxy of the zone applies all changes: an address that was freed later is given to no other
    * service (I11). Without it there are no proxies to wait for.
    */
   readonly ackWatermark?: () => number;
-  /** Because of whom `ackWatermark` is below a revision. */
+  /** Returns the proxies that keep `ackWatermark` below a revision. */
   readonly waitedFor?: (revision: number) => WaitedFor;
-  /** Called once when ranges of a kind are used up, with the first service that gets none; again after an address was free. */
+  /** Called once when ranges of a kind are exhausted, with the first service that gets no address; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
   /** Called once for each `vipCooldown` of a mesh that is raised. */
   readonly onRaisedCooldown?: (raised: RaisedCooldown) => void;
 }
 
-/** Changes in one plan: the store writes them in batches, and the index applies one while the next is written. */
+/** Maximum number of changes in one plan: the store writes them in batches, and the index applies one while the next is written. */
 export const CHANGES_PER_PLAN = 4_000;
-/** Keys taken from the queue in one plan, at 2 to 6 µs each: services written by the plan before, and new ones. */
+/** Maximum number of keys taken from the queue in one plan, at 2 to 6 µs each: services written by the previous plan, and new ones. */
 const KEYS_PER_PLAN = 10_000;
-/** Rows that one plan reads while the pools are rebuilt, at 2 to 4 µs each. */
+/** Maximum number of rows that one plan reads while the pools are rebuilt, at 2 to 4 µs each. */
 export const ROWS_PER_SLICE = 5_000;
-/** A service that waits for proxies to apply that an address was freed asks again so often, ms. */
+/** The retry interval of a service that waits until proxies have applied that an address was freed, ms. */
 const UNACKED_RETRY = 2_000;
-/** The condition of services that wait names anew for whom they wait so often, ms. */
+/** The interval at which the condition of waiting services names again which proxies they wait for, ms. */
 const CONDITION_INTERVAL = 30_000;
 const NOTE_AREA = 'vip-cursor';
 
-/** The pools of a zone as its rows leave them, and the services that may need an address. */
+/** The pools of a zone, derived from its rows, and the services that may need an address. */
 class VipWork {
   readonly stale: WorkQueue;
   /** Services that could get no address, due when the next cooldown in their range ends, by the store's clock. */
   readonly waiting = new DelayQueue();
-  /** Services of foreign Meshes, which get no address as long as that is so. */
+  /** Services of foreign Meshes, which get no address while their Mesh is foreign. */
   readonly unserved = new Set<ResourceKey>();
 
   constructor(
@@ -67,9 +67,9 @@ class VipWork {
 }
 
 /**
- * Gives a virtual IP to every service in this zone's store, its own services and copies (docs/design.md §4 vip). The pools are
- * rebuilt from the rows at every reset, and when the ranges or cooldowns of meshes change; only the cursor of each range is
- * kept in a note, written with the addresses.
+ * Gives a virtual IP to every service in this zone's store, its own services and copies (docs/design.md §4 vip). The pools are rebuilt from the rows
+ * at every reset, and when the ranges or cooldowns of meshes change; only the cursor of each range is kept in a metadata entry, written with the
+ * addresses.
  */
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
@@ -80,7 +80,7 @@ export class VipReconciler implements ControlLoop {
   /** The cursors that are written or being written. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleases = 0;
-  /** Ranges that were reported as used up. */
+  /** Ranges that were reported as exhausted. */
   private readonly exhausted = new Set<string>();
   /** Cooldowns that were reported as raised. */
   private readonly raised = new Set<string>();
@@ -99,7 +99,7 @@ export class VipReconciler implements ControlLoop {
     });
   }
 
-  /** How full the ranges are, `now` in ms of the store's clock; while the pools are rebuilt, how full they were before. */
+  /** Returns the usage of the ranges, `now` in ms of the store's clock; while the pools are rebuilt, the usage before. */
   reportsAt(now: number): readonly PoolReport[] {
     return this.buffer.table.allocator.reportsAt(now);
   }
@@ -110,7 +110,7 @@ export class VipReconciler implements ControlLoop {
     );
   }
 
-  /** Begins to rebuild the pools; of two services with one address the older keeps it. */
+  /** Starts to rebuild the pools; of two services with one address the older keeps it. */
   reset(index: IndexReader): void {
     this.index = index;
     this.readRules();
@@ -155,7 +155,7 @@ export class VipReconciler implements ControlLoop {
     }
   }
 
-  /** Takes parameters that have changed: only other ranges or cooldowns make the pools anew. */
+  /** Applies changed parameters: only other ranges or cooldowns rebuild the pools. */
   private followMeshes(): void {
     const { index, config, settings: before } = this;
     if (!index || config.meshes?.version === this.settingsVersion) return;
@@ -230,7 +230,7 @@ export class VipReconciler implements ControlLoop {
     return deny(service, ranges, now, this.waitReason(allocation.heldAt, now));
   }
 
-  /** One text for all services, which seldom changes: each change is a write of every service that waits. */
+  /** Returns one text for all services, which seldom changes: each change is a write of every waiting service. */
   private waitReason(heldAt: number | undefined, now: number): string {
     const { waitedFor } = this.config;
     if (heldAt === undefined || !waitedFor) return '';
@@ -249,7 +249,7 @@ export class VipReconciler implements ControlLoop {
     this.config.onExhausted?.(id.kind, ranges, describeIdentity(id));
   }
 
-  /** True when nothing is to be decided or reserved, as for most rows after a large write of this loop. */
+  /** Reports whether nothing must be decided or reserved, as for most rows after a large write of this loop. */
   private isUpToDate(key: ResourceKey, service: Resource): boolean {
     const { id, status, freed } = service;
     const held = readVip(status);
@@ -312,28 +312,28 @@ export class VipReconciler implements ControlLoop {
   }
 }
 
-/** The older first; an unknown creation order ranks last (docs/design.md §4). */
+/** Orders by creation, the older first; an unknown creation order ranks last (docs/design.md §4). */
 function compareCreation(a: Resource, b: Resource): number {
   const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
   return first === second ? compareText(identityKey(a.id), identityKey(b.id)) : first - second;
 }
 
 /**
- * A lower bound of the store's clock, derived from the times that the store wrote and from a monotonic clock. Cooldowns
- * are measured by it, so that no jump of this machine's clock ends one early (docs/design.md §4 vip).
+ * A lower bound of the store's clock, derived from the times that the store wrote and from a monotonic clock. Cooldowns are measured by it, so that
+ * no jump of this host's clock ends one early (docs/design.md §4 vip).
  */
 class StoreClock {
   private seen = -Infinity;
   private seenAt: number | undefined;
 
-  /** Notes a time that the store wrote. */
+  /** Records a time that the store wrote. */
   observe(time: number): void {
     if (time <= this.seen) return;
     this.seen = time;
     this.seenAt = undefined;
   }
 
-  /** ms since 1970, never later than the store's clock; `elapsed` comes from `Clock.elapsed`. */
+  /** Returns ms since 1970, never later than the store's clock; `elapsed` comes from `Clock.elapsed`. */
   lowerBound(elapsed: number): number {
     this.seenAt ??= elapsed;
     return this.seen + (elapsed - this.seenAt);

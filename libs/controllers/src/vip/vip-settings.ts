@@ -2,32 +2,32 @@ import { planRanges, withoutAll, type OwnedRanges } from '@causeway/ipam';
 import type { Meshes, MeshState } from '@causeway/meshes';
 import { durationMs } from '@causeway/resources';
 
-/** Where the settings of virtual IPs come from. */
+/** Configuration of virtual IPs. */
 export interface VipSettingsConfig {
   /** The ranges of each kind of service, as `planRanges` returns them. */
   readonly ranges: readonly OwnedRanges[];
-  /** How long a freed address stays unused before another service may get it, ms. */
+  /** The time for which a freed address is given to no other service, ms. */
   readonly cooldown: number;
   /** Meshes with their own parameters; without it every mesh uses the zone's ranges and is served. */
   readonly meshes?: Meshes;
-  /** A mesh's `vipCooldown` below it is raised to it, ms: resolvers keep addresses for the TTL of DNS. */
+  /** The minimum `vipCooldown` of a mesh, ms; lower values are raised to it, because resolvers keep addresses for the TTL of DNS. */
   readonly leastCooldown?: number;
 }
 
-/** How services of one mesh get addresses. */
+/** The settings of addresses for services of one mesh. */
 export interface MeshVipSettings {
-  /** False for a Mesh of somebody else: its services get no address (row T000-07). */
+  /** False for a Mesh of another controller: its services get no address (row T000-07). */
   readonly isServed: boolean;
   /**
-   * Services keep an address outside the ranges from which they would get one: their Mesh is rejected (row T000-35), foreign
-   * or missing, so its ranges are not known, or not for good.
+   * Whether services keep an address outside the ranges from which they would get one: their Mesh is rejected (row T000-35), foreign or missing, so
+   * its ranges are unknown or provisional.
    */
   readonly keepsAddresses: boolean;
-  /** Of addresses that its services free, ms. */
+  /** The cooldown of addresses that its services free, ms. */
   readonly cooldown: number;
 }
 
-/** The ranges of one kind, of one mesh or, without `mesh`, of all meshes that have none for this kind. */
+/** The ranges of one kind: of one mesh or, without `mesh`, of all meshes without their own ranges for this kind. */
 export interface PoolRanges extends OwnedRanges {
   readonly mesh?: string;
 }
@@ -49,7 +49,7 @@ export class VipSettings {
     private readonly missing: MeshVipSettings,
   ) {}
 
-  /** Linear in the number of meshes. */
+  /** Reads the settings of all meshes. Linear in the number of meshes. */
   static of({ ranges, cooldown, meshes, leastCooldown = 0 }: VipSettingsConfig): VipSettings {
     const states = [...(meshes?.all() ?? [])];
     const own = states.flatMap(ownPools);
@@ -69,12 +69,12 @@ export class VipSettings {
     return new VipSettings([...shared, ...own], raised, new Map(byMesh), missing);
   }
 
-  /** The settings of a mesh; those of a missing one where there is none of this name. */
+  /** Returns the settings of a mesh; those of a missing Mesh if there is none of this name. */
   ofMesh(mesh: string): MeshVipSettings {
     return this.byMesh.get(mesh) ?? this.missing;
   }
 
-  /** Whether the pools would be the same: the same ranges, and the same cooldowns. */
+  /** Reports whether the pools would be the same: the same ranges and cooldowns. */
   hasSamePools(other: VipSettings): boolean {
     return this.poolsText() === other.poolsText();
   }
@@ -90,10 +90,10 @@ export class VipSettings {
   }
 }
 
-/** The ranges that the parameters of a mesh give; the kinds' ranges of one mesh may lie in each other. */
+/** Returns the ranges in the parameters of a mesh; ranges of different kinds in one mesh may overlap. */
 function ownPools({ name, parameters }: MeshState): readonly PoolRanges[] {
   const settings = Object.entries(parameters.vipRanges ?? {}).map(([owner, range]) => ({ owner, range }));
-  // Whether a range is public was judged where the parameters were taken.
+  // Public ranges were already checked when the parameters were accepted.
   const plan = planRanges(settings, { force: true });
   return plan.ok ? plan.owned.map((owned) => ({ ...owned, mesh: name })) : [];
 }

@@ -62,7 +62,7 @@ class Interner<T> {
   }
 }
 
-// // Most services of a mesh have the same ports and generators.
+// Most services of a mesh have the same ports and generators.
 const PORTS = new Interner<readonly HostPort[]>();
 const GENERATORS = new Interner<readonly string[]>();
 

@@ -30,7 +30,7 @@ export class ActiveCalls {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Begins a call with a timeout of `longest` ms. */
+  /** Starts a call with a timeout of `longest` ms. */
   begin(call: CancellableCall, longest: number): ActiveCall {
     const controller = new AbortController();
     const seconds = longest / 1_000;

@@ -20,7 +20,7 @@ export interface RefusableCall {
   readonly path: string;
   readonly metadata: Metadata;
   readonly caller: Caller;
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string;
 }
 

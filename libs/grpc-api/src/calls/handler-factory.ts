@@ -16,7 +16,7 @@ export interface CallContext extends Pick<ActiveCall, 'signal' | 'client'> {
   readonly write: WriteOptions['context'];
 }
 
-/** As CallContext, for a call with a streamed answer. */
+/** The context of a call with a streamed answer, see CallContext. */
 export interface StreamContext extends CallContext {
   /** Ends the stream when its caller loses the right or credentials for it. */
   readonly access: Pick<MonitoredResponse, 'needs'>;

@@ -3,7 +3,7 @@ import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 /** A file with a zone's credentials for its global does not exist yet. */
 export class CredentialsMissing extends Error {}
 
-/** How a zone authenticates its global. */
+/** The verification of the global by a zone. */
 export type GlobalTrust =
   /** No TLS: everything, including tokens, is readable on the network. */
   | { readonly type: 'plain' }

@@ -11,7 +11,7 @@ export class TooManyAttempts extends Unavailable {
   }
 }
 
-/** How often zones may call. */
+/** Rates of calls by zones. */
 export interface AttemptRates {
   /** For the handshakes of one zone. */
   readonly handshakes: Rate;

@@ -24,7 +24,7 @@ const MORE_POINTS = 64 + MAX_DECLARED_KINDS;
 /** Maximum length of a zone token, characters. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Largest plausible number of leader changes; the margin below 2^53 keeps sums exact. */
+/** Maximum plausible number of leader changes; the margin below 2^53 keeps sums exact. */
 export const MAX_EPOCH = 1_000_000_000_000;
 
 /** Validates the headers of a call, before any other work. Throws Invalid. */

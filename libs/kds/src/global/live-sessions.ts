@@ -27,9 +27,9 @@ export type SessionEnd = { readonly since: number; readonly reason: string };
 /** The open streams of each zone on this replica. A newer session closes the streams of older ones (docs/design.md §5 Reconnect). */
 export class LiveSessions {
   private readonly zones = new Map<string, Set<LiveStream>>();
-  /** By zone and direction: the last session that was added or replaced. */
+  /** The last session that was added or replaced, by zone and direction. */
   private readonly latest = new Map<string, number>();
-  /** How the last session of each zone ended; a zone with an open session has none. */
+  /** The end of the last session of each zone; a zone with an open session has none. */
   private readonly ends = new Map<string, SessionEnd>();
 
   /** Calls `changed` when a stream of a zone is added or removed. */

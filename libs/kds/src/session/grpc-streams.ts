@@ -20,7 +20,7 @@ const CODES: Readonly<Record<StreamEndReason, status>> = {
  */
 class ReadGate {
   private isOpen = true;
-  /** The call has asked for its next message, which is not read yet. */
+  /** Whether the call has requested its next message, which is not read yet. */
   private isDue = false;
   private readonly read: () => void;
 
@@ -54,7 +54,7 @@ export class ServerStream implements ListenedStream {
     this.gate = new ReadGate(call);
   }
 
-  /** Begins to deliver the zone's messages. */
+  /** Starts to deliver the zone's messages. */
   listen(listener: StreamListener): void {
     const ended = (reason: string): void => {
       if (this.over) return;
@@ -103,7 +103,7 @@ export class ClientStream implements ListenedStream {
     this.gate = new ReadGate(call);
   }
 
-  /** Begins to deliver the global's messages. */
+  /** Starts to deliver the global's messages. */
   listen(listener: StreamListener): void {
     this.listener = listener;
     this.call.on('data', (bytes: Buffer) => {

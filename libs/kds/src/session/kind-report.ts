@@ -34,7 +34,7 @@ export function computeLag({ behindSince }: KindReport, now: number): number {
 /** Whether a zone has the state it should have (docs/design.md §5 Health is what was applied). */
 export type Health = 'Online' | 'Lagging' | 'Rejecting' | 'Offline';
 
-/** With a longer lag the health is Lagging, ms. */
+/** The lag above which the health is Lagging, ms. */
 const MAX_LAG = 5_000;
 
 /** Returns the health from the reports of the open streams; Offline unless both are open. */

@@ -67,7 +67,7 @@ export interface ConfirmationListener {
  */
 export class PeerState {
   private readonly points = new Map<string, ResumePoint>();
-  /** By kind: digest of the rules that excluded resources when the point was reached. */
+  /** The digest of the rules that excluded resources when the point was reached, by kind. */
   private readonly digests = new Map<string, string>();
   private current: KnownIncarnation = NO_INCARNATION;
   /** The incarnation that the operator confirmed last. */

@@ -30,7 +30,7 @@ export interface TracedCopies {
   end(failure?: string): void;
 }
 
-/** Begins the spans of copies that are about to be written. */
+/** Starts the spans of copies that are about to be written. */
 export function traceCopies(
   puts: InboundChanges<CopyPut>['puts'],
   { tracer = noTracer, clock }: { readonly tracer?: Tracer | undefined; readonly clock: Clock },

@@ -8,7 +8,7 @@ import type { KindReport } from './kind-report';
 /** Direction of one half of a session; `down` is from the global to the zone. */
 export type Direction = 'down' | 'up';
 
-/** One session as both of its halves see it, on the global and in a zone alike. */
+/** One session from the point of view of its halves, on the global and in a zone alike. */
 export interface Session {
   /** Role of this control plane. */
   readonly role: 'global' | 'zone';

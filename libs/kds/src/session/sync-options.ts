@@ -15,7 +15,7 @@ export interface SyncOptions {
   readonly version: string;
   /** Extensions offered to Causeway peers; all by default. */
   readonly features?: readonly string[];
-  /** Begins a new incarnation of the store if a peer proves that the store was restored from a backup (docs/design.md §2.7). */
+  /** Starts a new incarnation of the store if a peer proves that the store was restored from a backup (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
   /** Time for which deletions are held back after a peer begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;

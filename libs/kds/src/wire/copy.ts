@@ -31,10 +31,9 @@ export interface Copy {
 export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly ok: false; readonly reason: string };
 
 /**
- * Returns the copy of a received resource, or why it is rejected. The zone of a zone's resources is the sender,
- * whatever their content claims (docs/design.md §5 Ownership, docs/reference/kds-wire.md §4.4). Ambiguous identities
- * and those of the wrong scope are rejected. Without `cw-meta` the copy has origin incarnation '' and revision 0, which
- * order nothing, a uid derived from the identity, generation 0 and creation time 0.
+ * Returns the copy of a received resource, or why it is rejected. The zone of a zone's resources is the sender, even if their content claims another
+ * (docs/design.md §5 Ownership, docs/reference/kds-wire.md §4.4). Ambiguous identities and those of the wrong scope are rejected. Without `cw-meta`
+ * the copy has origin incarnation '' and revision 0, which order nothing, a uid derived from the identity, generation 0 and creation time 0.
  */
 export function toCopy(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
   const id = readIdentity(wire, kind, sender);

@@ -24,7 +24,7 @@ export interface Dialect {
 /** For a plain Kuma peer up to 2.14.5. */
 export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'untyped' });
 
-/** Returns the dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
+/** Returns the dialect of a session with these extensions; `form` is the form for a peer without cw-sources. */
 export function computeDialect(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
   const used = new Set(features);
   const sources = used.has(Extension.sources) ? 'any' : form;
@@ -40,7 +40,10 @@ export function sharedExtensions(ours: readonly string[], theirs: Iterable<strin
 /** Kinds whose specs differ by `Dialect.sources`. */
 const WITH_SOURCES: readonly string[] = ['MeshExternalService', 'Secret'];
 
-/** Returns the part of a dialect that changes what a peer gets of a kind: a peer that was sent another form before begins with the full state. */
+/**
+ * Returns the part of a dialect that affects the resources of a kind that a peer gets: a peer that was sent another form before starts with the full
+ * state.
+ */
 export function sourcesView(kind: string, { sources }: Dialect): string {
   return sources === 'any' && WITH_SOURCES.includes(kind) ? '+sources' : '';
 }

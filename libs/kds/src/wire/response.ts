@@ -27,7 +27,7 @@ const MAX_HEAD_FIELDS = 100;
 export interface StatePosition {
   readonly incarnation: string;
   readonly revision: number;
-  /** Hash of the rules that decide what the receiver gets. */
+  /** Hash of the rules that select the receiver's resources. */
   readonly view: string;
   /** Further chunks follow: absence does not mean deletion yet. */
   readonly more: boolean;

@@ -104,7 +104,7 @@ export function createOutboundHalf(
     signer,
     ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, onStoreFailure }) } : {}),
     source: view ?? new PeerIndexView(source, known, rules),
-    // What is sent up depends only on rules of the kinds, which do not change. Insights have no log to resume from.
+    // The resources that are sent up depend only on rules of the kinds, which do not change. Insights have no log to resume from.
     viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : sourcesView(kind, dialect)),
     ...(session.causeway
       ? {}

@@ -6,7 +6,7 @@ import type { EffectiveKumaPolicies, EffectiveKumaPolicy, KumaRuleTarget } from 
 
 type PolicyPredicate = (policy: Policy) => boolean;
 
-/** The policies of this replica, of the same index: a FollowedPolicies. */
+/** The policies of this replica, derived from the same index: a FollowedPolicies. */
 export interface PoliciesSource extends FollowedTable<PolicyChangeSet> {
   readonly table: {
     effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectiveKumaPolicy | undefined;
@@ -19,7 +19,7 @@ export interface PoliciesSource extends FollowedTable<PolicyChangeSet> {
   };
 }
 
-/** What the policies come to that the global sends to zones: those of a zone hold there alone. */
+/** Returns the effective policies that the global sends to zones: policies of a zone apply in that zone only. */
 export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectiveKumaPolicies {
   const isMeant = ({ id, key }: Policy): boolean => {
     const policy = index.byIdentityKey(key);

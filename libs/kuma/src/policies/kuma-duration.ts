@@ -1,2 +1,2 @@
-/** A duration as Kuma reads it (Go's form). `ms`: whole milliseconds. */
+/** Formats a duration for Kuma (Go's form). `ms`: whole milliseconds. */
 export const kumaDuration = (ms: number): string => (ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`);

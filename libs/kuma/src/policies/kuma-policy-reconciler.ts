@@ -41,13 +41,13 @@ import { SameNamedServices } from './same-named-services';
 import { NOTHING, translateService, type ServiceTranslation } from './service-translation';
 import { NotTranslatedPolicies } from './not-translated-policies';
 
-/** Sources of the policies that are made for zones of Kuma. */
+/** Inputs of the policies for zones of Kuma. */
 export interface KumaPoliciesOptions {
   readonly meshes: Pick<Meshes, 'served' | 'version'>;
-  /** They follow the index since before the loop did. */
+  /** They must follow the index before the loop does. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
   readonly policies: PoliciesSource;
-  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
+  /** Returns the names of the zones of Kuma, sorted; undefined while unknown. */
   readonly zones: () => readonly string[] | undefined;
 }
 
@@ -58,22 +58,22 @@ const OF_REQUESTS: readonly string[] = [TimeoutPolicy.kind, RetryPolicy.kind];
 const KEPT = 'its label keeps it from sync';
 const SAME_NAMES = 'several services may have its name: each zone takes its own first';
 
-/** Servers of Kuma end requests after 15 s by themselves, however long their clients would wait: here only clients set a limit. */
+/** Kuma's servers end requests after 15 s by default, however long their clients would wait: here only clients set a timeout. */
 const SERVERS = {
   targetRef: { kind: 'Mesh', proxyTypes: ['Sidecar'] },
   rules: [{ default: { http: { requestTimeout: '0s', streamIdleTimeout: '0s' } } }],
 };
 
-/** What is made under a key: of a service, or for the servers of a Mesh. */
+/** The resource under a key: of a service, or for the servers of a Mesh. */
 interface Made {
   readonly kind: KumaPolicyKind;
   readonly of: ResourceKey;
 }
 
 /**
- * Translates the global's TimeoutPolicies, RetryPolicies and AccessPolicies while there are zones of Kuma: keeps one MeshTimeout,
- * MeshRetry and MeshTrafficPermission for each service whose policies Kuma can express exactly (docs/reference/kuma-interop.md, Policies in zones of
- * Kuma). A change costs the services that it touches; another set of zones of Kuma, or another default of a mesh, costs all.
+ * Translates the global's TimeoutPolicies, RetryPolicies and AccessPolicies while there are zones of Kuma: keeps one MeshTimeout, MeshRetry and
+ * MeshTrafficPermission for each service whose policies Kuma can express exactly (docs/reference/kuma-interop.md, Policies in zones of Kuma). A
+ * change costs the services that it affects; another set of zones of Kuma, or another default of a mesh, costs all services.
  */
 export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   readonly name = 'kuma-policies';
@@ -81,14 +81,14 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   readonly sources: readonly KeySource[];
   private readonly made = new Map<ResourceKey, Made>();
   private readonly servers = new KumaServerTable();
-  /** Empty without zones of Kuma: nothing is sent then, and the first of them costs all. */
+  /** Empty without zones of Kuma: nothing is sent then, and the first such zone costs all services. */
   private readonly sameNames = new SameNamedServices();
   private readonly notTranslated = new NotTranslatedPolicies();
-  /** By mesh: keys of the MeshTimeouts that are kept. */
+  /** By mesh: the keys of the MeshTimeouts that exist. */
   private readonly timeouts = new Map<string, Set<ResourceKey>>();
-  /** What was not looked at since the loop began; undefined before that. */
+  /** Keys that were not planned since the loop began; undefined before that. */
   private pending: Set<ResourceKey> | undefined;
-  /** Of which policies it was asked while that was not known. */
+  /** Policies whose reason was requested while it was unknown. */
   private readonly asked = new Set<ResourceKey>();
   /** Keys that `reconcile` made stale. */
   private moved = new Set<ResourceKey>();
@@ -217,7 +217,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     });
   }
 
-  /** Whether its name may mean another service in another zone. */
+  /** Reports whether its name may match another service in another zone. */
   private meansOthers({ id }: Resource): boolean {
     return (id.kind === 'MeshService' && id.zone === '') || this.sameNames.hasOthers(identityKey(id));
   }
@@ -227,7 +227,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return this.zones?.length !== 0;
   }
 
-  /** Remembers what a key leaves out, and whether it needs the MeshTimeout for the servers of its mesh. */
+  /** Stores the reasons of a key, and whether it needs the MeshTimeout for the servers of its mesh. */
   private keep(key: ResourceKey, where: string, { spec, notTranslated }: ServiceTranslation): void {
     this.notTranslated.set(key, where, notTranslated);
     const { kind, mesh } = parseIdentityKey(key);
@@ -290,7 +290,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return key;
   }
 
-  /** Whether who may call where no policy says so has changed in a mesh. */
+  /** Reports whether the default access of a mesh has changed. */
   private haveDefaultsMoved(): boolean {
     const { meshes } = this.options;
     if (meshes.version === this.lookedAt) return false;
@@ -301,7 +301,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   }
 }
 
-/** Whether a change of a service leaves its translation as it was: its addresses and counts do not matter. */
+/** Reports whether a change of a service does not affect its translation: its addresses and counts do not matter. */
 function isSame(before: Resource, after: Resource): boolean {
   const fields = ['ports', 'selector'];
   return (
@@ -311,19 +311,19 @@ function isSame(before: Resource, after: Resource): boolean {
   );
 }
 
-/** The part of a zone's IdentityPathState that decides which ids a caller may show. */
+/** Returns the part of a zone's IdentityPathState that determines the ids of callers. */
 function readChange(state: Resource | undefined): readonly JsonValue[] {
   const { step, namespaces } = state?.spec ?? {};
   return [step === undefined, namespaces ?? null];
 }
 
-/** The translation if somebody else made the resource of its name: nothing is sent. */
+/** Returns the translation if another author made the resource with its name: nothing is sent. */
 function taken({ translated, notTranslated }: ServiceTranslation, { kind, name }: Identity): ServiceTranslation {
   const reason = `a ${kind} that somebody else made has the name ${name}`;
   return { translated: [], notTranslated: [...notTranslated, ...translated.map((each) => ({ ...each, reason }))] };
 }
 
-/** Creates the control loop of the policies of zones of Kuma of the global's leader for one term, which ends with `signal`. */
+/** Creates the control loop of the policies for zones of Kuma, for one term of the global's leader, which ends with `signal`. */
 export function createKumaPolicyLoop(
   options: KumaPoliciesOptions,
   term: { readonly signal: AbortSignal },

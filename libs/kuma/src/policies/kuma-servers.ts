@@ -2,20 +2,20 @@ import { MeshService } from '@causeway/kinds';
 import { getOrInsert, type JsonObject, Label, type Resource } from '@causeway/resources';
 import type { KumaServers } from './service-translation';
 
-/** By what a service selects its servers, where that tells them from those of other services: the tag or label that Kuma itself uses. */
+/** The attributes by which a service selects only its own servers: the tag or label that Kuma itself uses. */
 const SERVICE_TAG = 'kuma.io/service';
 const WORKLOAD_LABEL = 'kuma.io/workload';
 
 interface Selected {
-  /** Services with another value of the same attribute have other servers. */
+  /** The attribute: services with different values of it have different servers. */
   readonly by: string;
   readonly value: string;
   readonly targetRef: JsonObject;
 }
 
 /**
- * How proxies of Kuma find the servers of services. A permission holds for proxies whatever service leads there, and Kuma adds permissions
- * up, so only services whose servers no other service has are found. A change of a service costs nothing else.
+ * Finds the servers of services by the attributes that Kuma's proxies have. A permission applies to proxies whatever service leads there, and Kuma
+ * unites permissions, so only services that share no server with another service are found. A change of a service costs only that service.
  */
 export class KumaServerTable {
   /** By zone: the values of each attribute, each with the services that have it. */
@@ -27,7 +27,7 @@ export class KumaServerTable {
     this.known.clear();
   }
 
-  /** Whether another service may be found in another way since: then all of its zone are looked at. */
+  /** Replaces a service; returns whether another service may be found differently: then all services of its zone are planned. */
   put(key: string, service: Resource | undefined): boolean {
     const before = this.known.get(key);
     const selected = service && selectedBy(service);
@@ -43,7 +43,7 @@ export class KumaServerTable {
     return isMoved;
   }
 
-  /** Undefined where it is of no zone of Kuma. */
+  /** Returns undefined for a service that belongs to no zone of Kuma. */
   of(key: string, service: Resource, zones: readonly string[]): KumaServers | undefined {
     if (!zones.includes(service.id.zone)) return undefined;
     const found = selectedBy(service);

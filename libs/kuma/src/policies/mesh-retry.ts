@@ -2,7 +2,7 @@ import { backoffTimes, type RetrySpec, type TimeoutSpec } from '@causeway/polici
 import { goDurationMs, type JsonObject } from '@causeway/resources';
 import { kumaDuration } from './kuma-duration';
 
-/** The policies at one place in Kuma's form: without `conf` where none holds there; or why Kuma cannot express them. */
+/** The policies of one rule or port in Kuma's form: without `conf` if there are none; or the reason why Kuma cannot express them. */
 export type TranslatedConf =
   { readonly ok: true; readonly conf?: JsonObject } | { readonly ok: false; readonly reason: string };
 
@@ -22,14 +22,14 @@ const NAMES: Partial<Readonly<Record<RetryCondition, string>>> = {
   'retriable-4xx': 'Retriable4xx',
   'refused-stream': 'RefusedStream',
 };
-/** Each of them repeats what a server has not begun when its connection ends, as is done here of every request. */
+/** Conditions that also retry requests that a server has not begun when its connection ends, as our proxies always do. */
 const OF_LOST: readonly RetryCondition[] = ['5xx', 'gateway-error', 'reset'];
-/** Conditions on which proxies here retry every request, of those that Kuma knows. */
+/** The conditions, of those that Kuma knows, on which our proxies retry every request. */
 const ALWAYS: readonly RetryCondition[] = ['connect-failure', 'refused-stream'];
 const USUAL_ATTEMPTS = 4;
-/** How often another instance is looked for before the same is taken again, as here. */
+/** The number of host selections before the same instance is tried again, equal to ours. */
 const SELECTIONS = 10;
-/** Statuses from 400 to 599 without a name in Go's net/http: Kuma refuses them. */
+/** Reports whether a status from 400 to 599 has no name in Go's net/http: Kuma refuses such statuses. */
 const nameless = (status: number): boolean =>
   !(
     (status <= 418 && status >= 400) ||
@@ -40,8 +40,8 @@ const nameless = (status: number): boolean =>
   );
 
 /**
- * `default` of a MeshRetry of Kuma 2.14 that repeats what the policies of a rule do at a port of this protocol
- * (docs/reference/kuma-interop.md, Policies in zones of Kuma).
+ * Returns `default` of a MeshRetry of Kuma 2.14 with the retries of a rule's policies at a port of this protocol (docs/reference/kuma-interop.md,
+ * Policies in zones of Kuma).
  */
 export function retryConf({ timeout, retry }: RuleSpecs, protocol: unknown): TranslatedConf {
   if (!retry || Object.keys(retry).length === 0) return { ok: true };

@@ -2,12 +2,12 @@ import { goDurationMs } from '@causeway/resources';
 import { kumaDuration } from './kuma-duration';
 import type { RuleSpecs, TranslatedConf } from './mesh-retry';
 
-/** How long a request may be without a byte where no policy says so, as proxies here have it. */
+/** The idle timeout of requests without a policy, equal to our proxies'. */
 const USUAL_IDLE = '30m';
 
 /**
- * `default` of a MeshTimeout of Kuma 2.14 that limits the requests of a rule as its policies do (docs/reference/kuma-interop.md, Policies
- * in zones of Kuma). `isRetrySent`: a MeshRetry limits each attempt.
+ * Returns `default` of a MeshTimeout of Kuma 2.14 with the timeouts of a rule's policies (docs/reference/kuma-interop.md, Policies in zones of Kuma).
+ * `isRetrySent`: a MeshRetry limits each attempt.
  */
 export function timeoutConf({ timeout, retry }: RuleSpecs, isRetrySent: boolean): TranslatedConf {
   if (!timeout || Object.keys(timeout).length === 0) return { ok: true };

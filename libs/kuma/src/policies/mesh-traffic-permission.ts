@@ -2,13 +2,13 @@ import { formerId, namespacedIds, type AccessRule, type AccessSpec, type Changin
 import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { TranslatedConf } from './mesh-retry';
 
-/** Most ids in one resource. */
+/** Maximum number of ids in one resource. */
 const MAX_IDS = 1_024;
 
 /**
- * `default` of the rule of a MeshTrafficPermission of Kuma 2.14 that lets the same callers in (docs/reference/kuma-interop.md, Policies in
- * zones of Kuma). Kuma denies by default, so if no caller is allowed no rule is made. While the form of ids changes, the rule
- * has both ids of a caller; for an id with a namespace, the id without it is in `deny` only: others may have that one too. Linear in the ids.
+ * Returns `default` of the rule of a MeshTrafficPermission of Kuma 2.14 that allows the same callers (docs/reference/kuma-interop.md, Policies in
+ * zones of Kuma). Kuma denies by default, so if no caller is allowed there is no rule. While the form of ids changes, the rule contains both ids of a
+ * caller; for an id with a namespace, the id without it is in `deny` only, because other callers may have it too. Linear in the ids.
  */
 export function permissionConf(
   spec: AccessSpec,
@@ -37,7 +37,7 @@ export function permissionConf(
 type SpiffeIds =
   { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
 
-/** The ids that rules name, and the others of the same callers, each once, in order. */
+/** Returns the ids in rules and the other ids of the same callers, without duplicates, sorted. */
 function toSpiffeIds(
   field: string,
   rules: Readonly<Record<string, AccessRule>> | undefined,
@@ -53,7 +53,7 @@ function toSpiffeIds(
       const [other] = Object.keys(others);
       if (other !== undefined) return refused(`${where} names a ${other}: Kuma knows callers by their SPIFFE ids`);
       if (!spiffeId) continue;
-      // It takes no slash at the end of a prefix, so it would take names that begin alike too.
+      // Kuma accepts no slash at the end of a prefix, so the prefix would also match longer names.
       if (spiffeId.type !== 'Exact') return refused(`${where} names a prefix, which Kuma does not end at a slash`);
       if (spiffeId.value.endsWith('/')) return refused(`${where} names ${spiffeId.value}, which is no SPIFFE id`);
       for (const id of [spiffeId.value, ...listOthers(spiffeId.value)]) ids.add(id);

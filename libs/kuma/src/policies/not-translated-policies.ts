@@ -1,14 +1,14 @@
 import { compareText, type ResourceKey } from '@causeway/resources';
 import type { NotTranslated } from './service-translation';
 
-/** What of one policy is not translated, by the key of the resource that would have it. */
+/** The reasons why parts of one policy are not translated, by the key of the resource that would contain them. */
 interface Reasons {
   readonly texts: Map<string, string>;
-  /** The first of the keys, which is named. */
+  /** The first of the keys, which the message names. */
   first: string;
 }
 
-/** Which policies are not sent to zones of Kuma in full, and why. A change costs the policies that it names. */
+/** The policies that are not translated completely for zones of Kuma, with the reasons. A change costs the policies that it names. */
 export class NotTranslatedPolicies {
   private readonly byPolicy = new Map<ResourceKey, Reasons>();
   private readonly byKey = new Map<string, readonly ResourceKey[]>();
@@ -20,7 +20,7 @@ export class NotTranslatedPolicies {
     this.byKey.clear();
   }
 
-  /** Sets what the resource under a key leaves out. `where`: the service in words. */
+  /** Sets the parts that the resource under a key leaves out. `where`: the service as text. */
   set(key: string, where: string, notTranslated: readonly NotTranslated[]): void {
     const texts = new Map<ResourceKey, string>();
     for (const { port, policies, reason } of notTranslated)
@@ -31,7 +31,7 @@ export class NotTranslatedPolicies {
     else this.byKey.delete(key);
   }
 
-  /** Empty where nothing is left out. */
+  /** Returns an empty text if nothing is left out. */
   formatReason(policy: ResourceKey): string {
     const reasons = this.byPolicy.get(policy);
     if (!reasons) return '';
@@ -39,7 +39,7 @@ export class NotTranslatedPolicies {
     return reasons.texts.size > 1 ? `${text}; also at other services` : text;
   }
 
-  /** The policies whose reason has changed since the call before. */
+  /** Returns the policies whose reason changed since the last call. */
   takeChanged(): ReadonlySet<ResourceKey> {
     const { changed } = this;
     this.changed = new Set();

@@ -3,7 +3,7 @@ import { identityKey, Label, type Identity, type JsonObject, type Resource } fro
 import type { Change } from '@causeway/store';
 import { planMade } from '../routes/plan-mesh-http-route';
 
-/** The kinds of Kuma that the global makes of policies, and how names of what it makes begin. */
+/** The kinds of Kuma that the global generates from policies, with the prefixes of their names. */
 export const kumaPolicyKinds = {
   MeshTimeout: 'timeoutpolicy-',
   MeshRetry: 'retrypolicy-',
@@ -13,19 +13,19 @@ export type KumaPolicyKind = keyof typeof kumaPolicyKinds;
 
 export const isKumaPolicyKind = (kind: string): kind is KumaPolicyKind => Object.hasOwn(kumaPolicyKinds, kind);
 
-/** What the global makes of the policies that hold at a service, or for all servers of a Mesh: one of a kind, named by its identity. */
+/** Returns the identity of the resource that the global generates from the policies of a service, or for all servers of a Mesh: one of each kind. */
 export function kumaPolicyId(kind: KumaPolicyKind, of: Identity): Identity {
   const name = kumaPolicyKinds[kind] + createHash('sha256').update(identityKey(of)).digest('hex').slice(0, 32);
   return { kind, mesh: of.kind === 'Mesh' ? of.name : of.mesh, zone: '', namespace: 'default', name };
 }
 
-/** Whether the global made it of policies; what a zone of Kuma or somebody else made has no such label and name. */
+/** Reports whether the global generated a resource from policies; resources of a Kuma zone or of another author have no such label and name. */
 export function isMadeOfPolicies({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
   if (!isKumaPolicyKind(id.kind) || id.zone !== '') return false;
   return id.name.startsWith(kumaPolicyKinds[id.kind]) && labels[Label.derivedFrom] !== undefined;
 }
 
-/** As `planMade`, of a policy of Kuma. */
+/** Plans a generated policy of Kuma; see `planMade`. */
 export const planKumaPolicy = (
   id: Identity,
   held: Resource | undefined,

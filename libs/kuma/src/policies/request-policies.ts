@@ -13,13 +13,13 @@ import type { Static, TSchema } from 'typebox';
 import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
 
-/** An effective policy: its spec proper, and by JSON pointer the key of the policy that set each value. */
+/** An effective policy: its spec, and by JSON pointer the key of the policy that set each value. */
 export interface EffectiveKumaPolicy {
   readonly spec: JsonObject;
   readonly sources: ReadonlyMap<string, { readonly policy: ResourceKey }>;
 }
 
-/** Where a client's request is: at a rule of a route, or at a service without routes. */
+/** The target of a client's request: a rule of a route, or a service without routes. */
 export interface KumaRuleTarget {
   readonly frontend: Identity;
   readonly port: number;
@@ -35,19 +35,19 @@ export interface EffectiveKumaPolicies {
     kind: string,
     at: { readonly service: Identity; readonly port: number },
   ): EffectiveKumaPolicy | undefined;
-  /** The namespaces whose clients see a frontend in a way of their own because of policies. */
+  /** Returns the namespaces whose clients have policies of their own at a frontend. */
   listConsumers(frontend: Identity): readonly string[];
 }
 
-/** The policies at one port, translated, or why they cannot be. */
+/** The policies at one port in Kuma's form, or the reason why Kuma cannot express them. */
 export interface TranslatedPort {
   readonly port: number;
-  /** The keys of the policies whose values hold there. */
+  /** The keys of the policies that apply there. */
   readonly policies: readonly ResourceKey[];
   readonly conf: TranslatedConf;
 }
 
-/** The translation of a frontend's ports to each kind of Kuma. Ports at which no policy holds are left out. */
+/** The translation of a frontend's ports to each kind of Kuma. Ports without policies are left out. */
 export interface TranslatedRequests {
   readonly MeshTimeout: readonly TranslatedPort[];
   readonly MeshRetry: readonly TranslatedPort[];
@@ -56,21 +56,21 @@ export interface TranslatedRequests {
 export interface RequestSources {
   readonly table: BindingTable;
   readonly policies: EffectiveKumaPolicies;
-  /** `appProtocol` of a port. */
+  /** Returns the `appProtocol` of a port. */
   readonly findProtocol: (port: number) => unknown;
 }
 
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
 
 /**
- * Translates the policies on requests at each port of a service to Kuma 2.14. Kuma has them by port, and for all callers: where
- * rules or namespaces of callers differ, nothing is sent. Linear in ports × rules.
+ * Translates the policies on requests at each port of a service to Kuma 2.14. Kuma has one policy for each port and all callers: if rules or
+ * namespaces of callers differ, nothing is sent. Linear in ports × rules.
  */
 export function translateRequests(frontend: Frontend, sources: RequestSources): TranslatedRequests {
   const timeouts: TranslatedPort[] = [];
   const retries: TranslatedPort[] = [];
   for (const { port } of frontend.ports) {
-    // Policies on requests do nothing to bytes, here and there.
+    // Policies on requests have no effect on TCP, in Kuma and here.
     if (!HTTP.includes(sources.findProtocol(port))) continue;
     const places = [...placesAt(frontend, port, sources)];
     const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.findProtocol(port)));
@@ -120,7 +120,7 @@ interface TranslatedRule {
   readonly timeouts: RouteRule['timeouts'];
 }
 
-/** The rules of the global's routes; those of other zones hold there alone. Undefined where there are none. */
+/** Returns the rules of the global's routes; routes of other zones apply there only. Undefined if there are none. */
 function findRules(
   table: BindingTable,
   frontend: Frontend,
@@ -145,7 +145,7 @@ function computePlace(policies: EffectiveKumaPolicies, at: KumaRuleTarget): Tran
   };
 }
 
-/** A spec that its kind does not know, of a newer zone, has no effect, as in proxies. */
+/** A spec that its kind rejects, from a newer zone, has no effect, as in proxies. */
 function read<S extends TSchema>(
   policies: EffectiveKumaPolicies,
   kind: ShippedPolicy<S>,
@@ -159,14 +159,14 @@ function read<S extends TSchema>(
   };
 }
 
-/** A rule with timeouts of its own wins over policies, and Kuma keeps both in one place. */
+/** A rule's own timeouts override policies, and Kuma has one place for both. */
 function own({ rule }: TranslatedTarget): TranslatedConf | undefined {
   const { name, timeouts } = rule ?? {};
   if (timeouts?.request === undefined && timeouts?.backendRequest === undefined) return undefined;
   return { ok: false, reason: `rule ${name} has timeouts of its own` };
 }
 
-/** The translation of all places, if all have the same one. */
+/** Returns the common translation of all targets, if there is one. */
 function agreed(
   places: readonly TranslatedTarget[],
   translate: (place: TranslatedTarget) => TranslatedConf,

@@ -1,15 +1,15 @@
 import { Label, labelsMatch, type Resource, type ResourceKey } from '@causeway/resources';
 import { kumaLabels, serviceKey } from '../routes/kuma-services';
 
-/** A name in a namespace: zones of Kuma may take services that share it for each other. */
+/** A name in a namespace: zones of Kuma may confuse services that share it. */
 interface NamespacedName {
   readonly name: string;
   readonly namespace: string;
 }
 
 /**
- * Services by name and namespace. It gets every service, one change after the other; a change costs the namespaces that have the name,
- * not the zones.
+ * Indexes services by name and namespace. It gets every service, one change after the other; a change costs the namespaces that have the name, not
+ * the zones.
  */
 export class SameNamedServices {
   private readonly names = new Map<string, Map<string, Set<ResourceKey>>>();
@@ -20,15 +20,15 @@ export class SameNamedServices {
     this.places.clear();
   }
 
-  /** Whether the name of the service of this key may mean another service in another zone. */
+  /** Reports whether the name of the service with this key may match another service in another zone. */
   hasOthers(key: ResourceKey): boolean {
     const place = this.places.get(key);
     return place !== undefined && (this.findGroup(place)?.size ?? 0) > 1;
   }
 
   /**
-   * Takes a service as it was and is. Returns the keys of others for which the answer of `hasOthers` is another one since, and of those alone in their
-   * namespace that the labels for zones of Kuma would find this service by, before or after.
+   * Replaces a service. Returns the keys of other services for which the result of `hasOthers` changed, and of services without namesake in their
+   * namespace whose labels for zones of Kuma match this service before or after.
    */
   put(
     key: ResourceKey,
@@ -75,13 +75,13 @@ export class SameNamedServices {
     group.add(key);
   }
 
-  /** Those that are alone in their namespace. */
+  /** Yields the services that have no other of their name in their namespace. */
   private *lonely(name: string | undefined): Generator<ResourceKey> {
     for (const group of this.names.get(name ?? '')?.values() ?? []) if (group.size === 1) yield* group;
   }
 }
 
-/** Undefined for a service that labels cannot find by its name. */
+/** Returns undefined for a service that labels cannot match by its name. */
 function findPlace({ id, labels }: Resource): NamespacedName | undefined {
   const name = labels[Label.displayName];
   const namespace = JSON.stringify([id.namespace, labels[Label.namespace] ?? null]);

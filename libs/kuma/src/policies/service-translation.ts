@@ -12,41 +12,41 @@ import {
   type TranslatedPort,
 } from './request-policies';
 
-/** Policies at a port that are not sent to zones of Kuma, and why. */
+/** Policies at a port that are not translated for zones of Kuma, with the reason. */
 export interface NotTranslated {
   readonly port: number;
   readonly policies: readonly ResourceKey[];
   readonly reason: string;
 }
 
-/** One resource of Kuma for the policies at a service: its spec, unless it would be empty, and what it leaves out. */
+/** One resource of Kuma for the policies of a service: its spec, unless that is empty, and the parts that it leaves out. */
 export interface ServiceTranslation {
   readonly spec?: JsonObject;
-  /** The ports in the spec, and the policies that it is made of. */
+  /** The ports in the spec, with the policies that it contains. */
   readonly translated: readonly Omit<NotTranslated, 'reason'>[];
   readonly notTranslated: readonly NotTranslated[];
 }
 
-/** How proxies of Kuma that serve a service are found. */
+/** The way in which zones of Kuma select the proxies that serve a service. */
 export type KumaServers =
   { readonly ok: true; readonly targetRef: JsonObject } | { readonly ok: false; readonly reason: string };
 
 export interface ServiceSources extends RequestSources {
-  /** How zones of Kuma find a port of the service. */
+  /** Returns how zones of Kuma select a port of the service. */
   readonly service: (port: number) => KumaService;
-  /** Undefined where none of its servers has a proxy of Kuma. */
+  /** Returns undefined if none of its servers has a proxy of Kuma. */
   readonly servers: () => KumaServers | undefined;
   readonly defaultAccess: 'Allow' | 'Deny';
-  /** The zones in which the form of ids of the mesh changes. */
+  /** Returns the zones in which the form of ids of the mesh changes. */
   readonly changing: () => readonly ChangingIds[];
 }
 
-/** Without a resource of Kuma. */
+/** No resource of Kuma. */
 export const NOTHING: ServiceTranslation = { translated: [], notTranslated: [] };
-/** Most ports in one resource. */
+/** Maximum number of ports in one resource. */
 const MAX_PORTS = 64;
 
-/** Translates the policies at a service to one kind of Kuma. Linear in ports × rules. */
+/** Translates the policies of a service to one kind of Kuma. Linear in ports × rules. */
 export function translateService(
   kind: KumaPolicyKind,
   frontend: Frontend,
@@ -86,8 +86,8 @@ interface PortConf {
 }
 
 /**
- * One a port, but of the whole service where all its ports have the same: an outbound that names a port by number, as
- * `networking.outbound` of Kuma 2.14 does, does not find the entry of a port with a name.
+ * Returns one entry for each port, or one for the whole service if all its ports agree: an outbound that names a port by number, as
+ * `networking.outbound` of Kuma 2.14 does, does not match the entry of a port with a name.
  */
 function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): readonly JsonObject[] {
   const [first] = to;
@@ -99,7 +99,7 @@ function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): 
   });
 }
 
-/** Kuma lets callers in by proxies, not by ports of services: all ports must have the same. */
+/** Kuma permits callers by proxies, not by ports of services: all ports must agree. */
 function translateAccess(
   frontend: Frontend,
   { policies, servers, defaultAccess, changing }: ServiceSources,
@@ -140,7 +140,7 @@ function accessAt(
   if (!found) return { port, keys: [], conf: { ok: true } };
   const keys = [...new Set([...found.sources.values()].map(({ policy }) => policy))].sort();
   const spec = AccessPolicy.read(found.spec);
-  // Proxies refuse everybody where a policy cannot be read, as Kuma does without one.
+  // If a policy cannot be read, our proxies refuse everybody, as Kuma does without a permission.
   return { port, keys, conf: spec ? permissionConf(spec, defaultAccess, changing) : { ok: true } };
 }
 

@@ -2,9 +2,8 @@ import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { KumaTranslation } from './translation';
 
 /**
- * A MeshIdentity. Here `Bundled` without `ca` is an authority that each zone makes, and `Spire` needs no settings; Kuma
- * 2.14 refuses both unless they are spelled out, and takes no authority of its own making without
- * `insecureAllowSelfSigned`. What Kuma sends is valid here as it is.
+ * Translates a MeshIdentity. Here `Bundled` without `ca` is an authority that each zone creates, and `Spire` needs no settings; Kuma 2.14 requires
+ * both to be spelled out, and `insecureAllowSelfSigned` for an authority that it creates itself. A MeshIdentity from Kuma is valid here unchanged.
  */
 export const meshIdentityTranslation: KumaTranslation = {
   toKumaSpec: (spec) => {
@@ -13,7 +12,7 @@ export const meshIdentityTranslation: KumaTranslation = {
   },
 };
 
-/** Which trust proxies have accepted is sent between zones of Causeway only. */
+/** Translates a MeshTrust. The trust that proxies have accepted is sent between zones of Causeway only. */
 export const meshTrustTranslation: KumaTranslation = {
   toKumaStatus: ({ proxies: _, ...status }) => status,
 };

@@ -2,14 +2,14 @@ import { Config, Dataplane, Mesh, Secret, ZoneEgress, ZoneIngress } from '@cause
 import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
 import { mapValues, PROTO_KEY, protoSpec, type KumaTranslation } from './translation';
 
-/** A Mesh here needs no `meshServices`; a Kuma zone does (docs/design.md §5). */
+/** Translates a Mesh. Here it needs no `meshServices`; a Kuma zone does (docs/design.md §5). */
 export const meshTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.Mesh', Mesh),
   toKumaSpec: (spec, { meshServicesMode: mode }) =>
     spec['meshServices'] !== undefined || mode === 'Disabled' ? spec : { ...spec, meshServices: { mode } },
 };
 
-/** `health` without `ready` means "not ready" in Kuma's message; here `ready: false` is explicit. */
+/** Translates a Dataplane. `health` without `ready` means "not ready" in Kuma's message; here `ready: false` is explicit. */
 export const dataplaneTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.Dataplane', {
     ...Dataplane,
@@ -21,7 +21,7 @@ export const configTranslation: KumaTranslation = {
   proto: protoSpec('kuma.system.v1alpha1.Config', Config, { hasMaps: false }),
 };
 
-/** Secret and GlobalSecret: `data` is base64 (docs/reference/kds-wire.md Appendix B.4). */
+/** Translates a Secret or GlobalSecret: `data` is base64 (docs/reference/kds-wire.md Appendix B.4). */
 export const secretTranslation: KumaTranslation = {
   proto: protoSpec(
     'kuma.system.v1alpha1.Secret',
@@ -38,9 +38,8 @@ export const secretTranslation: KumaTranslation = {
 };
 
 /**
- * The address at which other zones reach a Kuma zone. A zone omits its own name and the global sets it: a Kuma zone
- * takes an ingress without a zone for its own, and would not route to the zone of origin (docs/reference/kds-wire.md
- * §4.4).
+ * Translates a ZoneIngress: the address at which other zones reach a Kuma zone. A zone omits its own name and the global sets it: a Kuma zone takes
+ * an ingress without a zone for its own, and would not route to the zone of origin (docs/reference/kds-wire.md §4.4).
  */
 export const zoneIngressTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.ZoneIngress', ZoneIngress),
@@ -53,7 +52,7 @@ export const zoneIngressTranslation: KumaTranslation = {
   },
 };
 
-/** As of a ZoneIngress: without a zone a Kuma zone takes it for its own. */
+/** Translates a ZoneEgress: like a ZoneIngress, a Kuma zone takes one without a zone for its own. */
 export const zoneEgressTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.ZoneEgress', ZoneEgress),
   withOriginZone: withZone,
@@ -76,7 +75,7 @@ function withReady(inbound: JsonValue): JsonValue {
     : inbound;
 }
 
-/** Original bytes with the zone behind them: of a field that occurs twice protobuf takes the last. Both messages have it first. */
+/** Appends the zone to the original bytes: of a field that occurs twice protobuf takes the last. It is the first field of both messages. */
 function withZoneField(kept: string, zone: string): string {
   return Buffer.concat([
     Buffer.from(kept, 'base64'),

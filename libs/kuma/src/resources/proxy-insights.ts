@@ -2,13 +2,13 @@ import { DataplaneInsight } from '@causeway/proto-gen';
 import { isJsonArray, type JsonObject, isJsonObject, type JsonValue } from '@causeway/resources';
 import { protoSpec, type KumaTranslation } from './translation';
 
-/** As Kuma sends an insight; the generation of a subscription is local to the zone, so it is not sent (docs/reference/kds-wire.md §4.3). */
+/** Translates an insight; the generation of a subscription is local to the zone, so it is not sent (docs/reference/kds-wire.md §4.3). */
 export const dataplaneInsightTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.DataplaneInsight', DataplaneInsight),
   toKumaSpec: withoutGenerations,
 };
 
-/** Insights of zone proxies are insights of Dataplanes that have subscriptions only: field 1 of their message. */
+/** Translates insights of zone proxies: insights of Dataplanes with subscriptions only, field 1 of their message. */
 export function zoneProxyInsightTranslation(name: 'ZoneIngressInsight' | 'ZoneEgressInsight'): KumaTranslation {
   return {
     proto: protoSpec(`kuma.mesh.v1alpha1.${name}`, {

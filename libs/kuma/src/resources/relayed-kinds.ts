@@ -1,10 +1,10 @@
 import { Sync, defineKind, type Kind } from '@causeway/resources';
 import { Type } from 'typebox';
 
-/** Largest spec of a relayed resource. Policies of Kuma may be large, and nothing of them is read here. */
+/** Maximum size of the spec of a relayed resource. Kuma's policies may be large, and no part of them is read here. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A kind of which only name and sync rule are known: any spec up to `MAX_BYTES` is valid. */
+/** Returns a kind of which only name and sync rule are known: any spec up to `MAX_BYTES` is valid. */
 function opaqueKind(
   kind: Pick<Kind, 'name' | 'plural' | 'shortName' | 'scope' | 'sync'> & Partial<Pick<Kind, 'namespaced'>>,
 ): Kind {
@@ -19,8 +19,8 @@ function opaqueKind(
 }
 
 /**
- * The policies of Kuma that cross zones, without a kind here: stored, and sent to Kuma zones only
- * (docs/reference/kds-wire.md §3.1): name, plural, short name.
+ * Kuma's policies that cross zones and have no kind here: stored, and sent to Kuma zones only (docs/reference/kds-wire.md §3.1): name, plural, short
+ * name.
  */
 export const relayedKinds: readonly Kind[] = (
   [

@@ -2,10 +2,7 @@ import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue, type
 
 const GENERATOR = 'HostnameGenerator';
 
-/**
- * Status of a MeshService in Kuma's shape: zero counts are omitted, the objects around them are not
- * (docs/reference/kuma-2.14.md).
- */
+/** Returns the status of a MeshService in Kuma's form: zero counts are omitted, the objects around them are not (docs/reference/kuma-2.14.md). */
 export function toKumaMeshServiceStatus(status: JsonObject): JsonObject {
   return {
     ...toKumaHostnames(status),
@@ -15,19 +12,19 @@ export function toKumaMeshServiceStatus(status: JsonObject): JsonObject {
   };
 }
 
-/** Status of a MeshMultiZoneService in Kuma's shape. */
+/** Returns the status of a MeshMultiZoneService in Kuma's form. */
 export function toKumaMultiZoneStatus(status: JsonObject): JsonObject {
   return { ...toKumaHostnames(status), ...toKumaVips(status) };
 }
 
-/** Status of a MeshExternalService in Kuma's shape, which has one `vip`. */
+/** Returns the status of a MeshExternalService in Kuma's form, which has one `vip`. */
 export function toKumaExternalStatus(status: JsonObject): JsonObject {
   return { vip: toKumaVip(status), ...toKumaHostnames(status) };
 }
 
 /**
- * Status of a service in our shape. The VIP of a service on Kubernetes is one of Kubernetes (docs/design.md §1). `tls`,
- * which is not computed here, is kept.
+ * Returns the status of a service in our form. The VIP of a service on Kubernetes is one of Kubernetes (docs/design.md §1). `tls`, which is not
+ * computed here, is kept.
  */
 export function fromKumaServiceStatus(status: JsonObject, labels: Labels): JsonObject {
   const ip = firstIp(status);
@@ -42,7 +39,7 @@ export function fromKumaServiceStatus(status: JsonObject, labels: Labels): JsonO
   };
 }
 
-/** The Available hostnames as `addresses`, and a condition `Generated` for each claim. */
+/** Returns the Available hostnames as `addresses`, and a condition `Generated` for each claim. */
 function toKumaHostnames(status: JsonObject): JsonObject {
   const claims = objects(status['addresses']);
   const addresses = claims.filter((claim) => claim['status'] === 'Available').map(toKumaAddress);
@@ -65,7 +62,7 @@ function toKumaAddress(claim: JsonObject): JsonObject {
   return { hostname: claim['hostname'], origin: GENERATOR, hostnameGeneratorRef: { coreName: getGenerator(claim) } };
 }
 
-/** A claim that lost to another has a hostname; one whose template failed has none. */
+/** A claim that lost has a hostname; a claim whose template failed has none. */
 function toKumaCondition(claim: JsonObject): JsonObject {
   const generated = claim['status'] === 'Available';
   const failure = claim['hostname'] === undefined ? 'TemplateError' : 'Collision';

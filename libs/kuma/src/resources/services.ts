@@ -10,7 +10,7 @@ import { mapValues, type KumaTranslation } from './translation';
 
 const SEED_NAME = /\{\{\s*name\s*\}\}/g;
 
-/** Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
+/** Translates a MeshService. Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
   toKumaSpec: (spec) => withoutOurs(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   toKumaStatus: toKumaMeshServiceStatus,
@@ -33,14 +33,14 @@ export const meshExternalServiceTranslation: KumaTranslation = {
 };
 
 /**
- * Kuma does not know `labels` selectors and `{{ name }}` of seed 001; its own forms are accepted here, so nothing is
+ * Translates a HostnameGenerator. Kuma has no `labels` selectors and no `{{ name }}` of seed 001; its own forms are valid here, so nothing is
  * translated back.
  */
 export const hostnameGeneratorTranslation: KumaTranslation = {
   toKumaSpec: (spec) => toKumaTemplate(toKumaSelectors(spec)),
 };
 
-/** `labels` selectors as `matchLabels` (docs/design.md §5). */
+/** Returns `labels` selectors as `matchLabels` (docs/design.md §5). */
 function toKumaSelectors(spec: JsonObject): JsonObject {
   const { selector } = spec;
   if (!isJsonObject(selector)) return spec;
@@ -76,14 +76,14 @@ function withProtocol(port: JsonObject): JsonObject {
   return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
 }
 
-/** Kuma has no export rules, and counts every zone as one instance. */
+/** Removes our fields: Kuma has no export rules, and counts every zone as one instance. */
 function withoutOurs(spec: JsonObject): JsonObject {
   if (spec['export'] === undefined && spec['instances'] === undefined) return spec;
   const { export: _, instances: __, ...translated } = spec;
   return translated;
 }
 
-/** The spec of a service of a Kuma zone, with the instances that its status says; `before`: the spec that is stored. */
+/** Returns the spec of a service of a Kuma zone, with the instances of its status; `before`: the stored spec. */
 export function withReportedInstances(
   spec: JsonObject,
   status: JsonObject,

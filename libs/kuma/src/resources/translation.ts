@@ -7,13 +7,13 @@ type MeshServicesMode = 'Disabled' | 'Everywhere' | 'ReachableBackends' | 'Exclu
 
 /** Settings of the translation to Kuma. */
 export interface KumaOptions {
-  /** Mode for a Mesh that sets none; without a mode a Kuma zone generates no MeshServices (docs/design.md §5). */
+  /** The mode for a Mesh that sets none; without a mode a Kuma zone generates no MeshServices (docs/design.md §5). */
   readonly meshServicesMode: MeshServicesMode;
-  /** Opens the keys of authorities of meshes, which are stored sealed; without them no such key is sent. */
+  /** Decrypt the keys of mesh authorities, which are stored sealed; without them no such key is sent. */
   readonly sealing?: SealingKeys;
 }
 
-/** Translation of one kind to Kuma and back. A function that is absent stands for the identity. */
+/** The translation of one kind to Kuma and back. An absent function is the identity. */
 export interface KumaTranslation {
   readonly toKumaSpec?: (spec: JsonObject, options: KumaOptions) => JsonObject;
   readonly fromKumaSpec?: (spec: JsonObject) => JsonObject;
@@ -25,7 +25,7 @@ export interface KumaTranslation {
   readonly proto?: ProtoSpec;
 }
 
-/** Codec of a spec that is protobuf on the wire. Both directions throw on what the message cannot express. */
+/** Encodes a spec as protobuf. Both directions throw on content that the message cannot express. */
 export interface ProtoSpec {
   readonly typeUrl: string;
   encode(spec: JsonObject): Uint8Array;
@@ -40,13 +40,13 @@ export interface SpecCodec<T> {
   toJSON(message: T): unknown;
 }
 
-/** Key of the original bytes in a spec whose JSON does not contain everything: newer fields, nanoseconds. */
+/** The key of the original bytes in a spec whose JSON is incomplete: newer fields, nanoseconds. */
 export const PROTO_KEY = '@proto';
 
 /**
- * The codec of a generated message. Content that our JSON does not have is not lost: `decode` keeps the bytes beside
- * the JSON, and `encode` sends them again as long as they decode to the same JSON (docs/design.md §5 "Strict at the
- * door, tolerant on the wire"). With `hasMaps: false` the message has no maps, so no text in it is refused.
+ * Returns the codec of a generated message. Content that our JSON lacks is not lost: `decode` keeps the bytes beside the JSON, and `encode` sends
+ * them again as long as they decode to the same JSON (docs/design.md §5 "Strict at the door, tolerant on the wire"). `hasMaps: false`: the message
+ * has no maps, so no text in it is refused.
  */
 export function protoSpec<T>(name: string, message: SpecCodec<T>, { hasMaps = true } = {}): ProtoSpec {
   const read = (bytes: Uint8Array): JsonObject => readObject(message.toJSON(message.decode(bytes)));

@@ -37,7 +37,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['ZoneEgress', zoneEgressTranslation],
 ]);
 
-/** The translation of a kind; the identity for a kind that is not listed. */
+/** Returns the translation of a kind; the identity for a kind that is not listed. */
 export function kumaTranslation(kind: string): KumaTranslation {
   return TRANSLATIONS.get(kind) ?? IDENTITY;
 }

@@ -18,12 +18,12 @@ import { kumaServices, nameKey, serviceKey } from './kuma-services';
 import { meshHttpRoute, type KumaRoute, type KumaServices } from './mesh-http-route';
 import { isMadeOfRoute, MESH_HTTP_ROUTE, meshHttpRouteId, planMeshHttpRoute } from './plan-mesh-http-route';
 
-/** Sources of the routes that are made for zones of Kuma. */
+/** Inputs of the routes for zones of Kuma. */
 export interface KumaRoutesOptions {
   readonly meshes: Pick<Meshes, 'served' | 'version'>;
-  /** The routes of this replica, of the same index; it follows the index since before the loop did. */
+  /** The routes of this replica, derived from the same index; they must follow the index before the loop does. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
-  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
+  /** Returns the names of the zones of Kuma, sorted; undefined while unknown. */
   readonly zones: () => readonly string[] | undefined;
   /** For services of meshes without a default of their own. */
   readonly exportDefault: ExportDefault;
@@ -36,25 +36,25 @@ const KEPT = 'its label keeps it from sync';
 
 /** The translation of one route of the global. */
 interface RouteTranslation {
-  /** By `serviceKey`: the services that it depends on. */
+  /** The services that it depends on, by `serviceKey`. */
   readonly services: ReadonlySet<string>;
-  /** Why it is not sent to zones of Kuma; empty if it is. */
+  /** The reason why it is not translated for zones of Kuma; empty if it is. */
   readonly reason: string;
 }
 
 /**
- * Keeps one MeshHTTPRoute for each HTTPRoute of the global that Kuma can express exactly, while there are such zones
- * (docs/reference/route-status.md). A change costs the routes whose binding or services it touches; another set of zones of Kuma, or
- * what a Zone or Mesh says of exports, costs all routes.
+ * Keeps one MeshHTTPRoute for each HTTPRoute of the global that Kuma can express exactly, while there are zones of Kuma
+ * (docs/reference/route-status.md). A change costs the routes whose binding or services it affects; another set of zones of Kuma, or a change of the
+ * exports of a Zone or Mesh, costs all routes.
  */
 export class KumaRouteReconciler implements KeyedReconciler {
   readonly name = 'kuma-routes';
   readonly looksOutside = true;
   readonly sources: readonly KeySource[];
-  /** By the key of the MeshHTTPRoute: the key of its route. */
+  /** The key of the route, by the key of its MeshHTTPRoute. */
   private readonly routeOf = new Map<ResourceKey, ResourceKey>();
   private readonly translations = new Map<ResourceKey, RouteTranslation>();
-  /** By `serviceKey`: keys of the routes whose translation depends on it. */
+  /** By `serviceKey`: the keys of the routes whose translation depends on the service. */
   private readonly users = new Map<string, Set<ResourceKey>>();
   private changed = new Set<ResourceKey>();
   private zones: readonly string[] | undefined;
@@ -66,12 +66,12 @@ export class KumaRouteReconciler implements KeyedReconciler {
     this.sources = [keysOfTable(options.routes, (change) => this.listMoved(change))];
   }
 
-  /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
+  /** Returns why a route is not translated for zones of Kuma: empty if it is, undefined if unknown. */
   findReason(routeKey: ResourceKey): string | undefined {
     return this.translations.get(routeKey)?.reason;
   }
 
-  /** Keys of the routes whose `findReason` has changed since the call before. */
+  /** Returns the keys of the routes whose `findReason` changed since the last call. */
   takeSaid(): readonly ResourceKey[] {
     const { changed } = this;
     this.changed = new Set();
@@ -120,7 +120,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return { change: planMeshHttpRoute(id, held, wanted) };
   }
 
-  /** Remembers from which services it was read, so that their changes are seen. */
+  /** Translates a route, and records the services that were read, so that their changes are seen. */
   private translate(route: Resource, index: IndexReader, zones: readonly string[]): KumaRoute | undefined {
     const key = identityKey(route.id);
     const { table } = this.options.routes;
@@ -164,7 +164,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     this.translations.delete(routeKey);
   }
 
-  /** The routes whose binding changed, and those bound beside them: whether one is exact depends on all groups of its parents. */
+  /** Returns the routes whose binding changed, and those bound beside them: exactness depends on all groups of a route's parents. */
   private listMoved(change: ChangeSet): Keys {
     const moved = new Set(change.routes);
     const { table } = this.options.routes;
@@ -196,7 +196,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return this.view;
   }
 
-  /** Whether what zones get may have changed with a Zone or a Mesh; the view is then made anew. */
+  /** Reports whether a Zone or a Mesh may have changed the exports to zones; the view is then rebuilt. */
   private hasMovedView(): boolean {
     const { index } = this;
     if (!index) return false;
@@ -214,7 +214,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
   }
 }
 
-/** Whether a change of a service leaves translations as they were: its addresses and counts do not matter. */
+/** Reports whether a change of a service does not affect translations: its addresses and counts do not matter. */
 function isSame(before: Resource, after: Resource): boolean {
   const fields = ['ports', 'export'];
   return (
@@ -222,7 +222,7 @@ function isSame(before: Resource, after: Resource): boolean {
   );
 }
 
-/** Creates the control loop of the routes of zones of Kuma of the global's leader for one term, which ends with `signal`. */
+/** Creates the control loop of the routes for zones of Kuma, for one term of the global's leader, which ends with `signal`. */
 export function createKumaRouteLoop(
   options: KumaRoutesOptions,
   term: { readonly signal: AbortSignal },

@@ -13,10 +13,10 @@ import type { IndexReader } from '@causeway/store';
 import { isSentDown, type MeshView } from '@causeway/sync';
 import type { KumaService, KumaServices } from './mesh-http-route';
 
-/** Protocols of a port at which Kuma takes requests apart; it counts a port without one as tcp. */
+/** Protocols of ports whose requests Kuma parses; a port without a protocol is TCP in Kuma. */
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
 
-/** What services are looked up in. */
+/** Inputs of the look-up of services. */
 export interface KumaServicesOptions {
   readonly index: Pick<IndexReader, 'get' | 'withLabel'>;
   readonly view: MeshView;
@@ -25,8 +25,8 @@ export interface KumaServicesOptions {
 }
 
 /**
- * Services as zones of Kuma find them. A route of the global has no zone and no namespace, so it names services by labels, which must find
- * one service alone: of several backends Kuma takes the oldest. Linear in zones and in the services of one name.
+ * Returns the look-up of services for zones of Kuma. A route of the global has no zone and no namespace, so it selects services by labels, which must
+ * match one service only: of several backends Kuma takes the oldest. Linear in zones and in the services of one name.
  */
 export function kumaServices({ index, view, zones }: KumaServicesOptions): KumaServices {
   return (id, port, role) => {
@@ -39,7 +39,7 @@ export function kumaServices({ index, view, zones }: KumaServicesOptions): KumaS
   };
 }
 
-/** How zones of Kuma find a port of requests of a service that they have. Linear in the services of its name. */
+/** Returns how zones of Kuma select an HTTP port of a service that they have. Linear in the services of its name. */
 export function kumaService(index: KumaServicesOptions['index'], id: Identity, port: number): KumaService {
   const found = index.get(id);
   const what = `${id.kind} ${id.name}`;
@@ -54,7 +54,7 @@ export function kumaService(index: KumaServicesOptions['index'], id: Identity, p
     : { ok: false, reason: `zones of Kuma cannot tell ${what} from those of other namespaces` };
 }
 
-/** Other services of a kind and mesh that have the name. */
+/** Returns the other services of a kind and mesh that have the name. */
 function listSameNamed(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
   const { id, labels } = service;
   return [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].filter(
@@ -62,14 +62,14 @@ function listSameNamed(index: KumaServicesOptions['index'], service: Resource): 
   );
 }
 
-/** The key of services that one label can find: a change of one may change what is found of all. */
+/** Returns the key of the services that one label can match: a change of one of them may change the look-up of all. */
 export const nameKey = ({ id, labels }: Pick<Resource, 'id' | 'labels'>): string =>
   serviceKey(id, labels[Label.displayName] ?? id.name);
 
 export const serviceKey = ({ kind, mesh }: Pick<Identity, 'kind' | 'mesh'>, name: string): string =>
   `${kind}/${mesh}/${name}`;
 
-/** The labels of a service by which zones of Kuma find it. */
+/** Returns the labels by which zones of Kuma select a service. */
 export function kumaLabels({ id, labels }: Resource): Labels {
   const { [Label.zone]: zone, [Label.namespace]: namespace } = labels;
   return {
@@ -79,7 +79,7 @@ export function kumaLabels({ id, labels }: Resource): Labels {
   };
 }
 
-/** `appProtocol` of a port of a service. */
+/** Returns the `appProtocol` of a port of a service. */
 export function findProtocol({ spec }: Pick<Resource, 'spec'>, port: number): unknown {
   const { ports } = spec;
   const all: readonly JsonObject[] = isJsonArray(ports) ? ports.filter(isJsonObject) : [];

@@ -13,28 +13,27 @@ import {
 } from '@causeway/routing';
 import { kumaFilters, kumaMatches, matchesAll } from './mesh-http-rule';
 
-/** One route in Kuma's form, or why Kuma cannot express it. */
+/** One route in Kuma's form, or the reason why Kuma cannot express it. */
 export type KumaRoute =
   { readonly ok: true; readonly spec: JsonObject } | { readonly ok: false; readonly reason: string };
 
-/** How zones of Kuma find a port of a service: by labels that it alone has, or why they do not. */
+/** The labels by which zones of Kuma select a port of exactly one service, or the reason why there are none. */
 export type KumaService =
   { readonly ok: true; readonly labels: Labels } | { readonly ok: false; readonly reason: string };
 
-/** Finds services as zones of Kuma do; as a backend it must be known in each of them. */
+/** Finds the labels of a service for zones of Kuma; a backend must be known in each of these zones. */
 export type KumaServices = (id: Identity, port: number, role: 'parent' | 'backend') => KumaService;
 
-/** Most ports of parents in one resource: each repeats all rules. */
+/** Maximum number of ports of parents in one resource: each repeats all rules. */
 const MAX_PLACES = 64;
-/** Largest spec, in characters of JSON: a zone of Kuma gets all of a kind in one message. */
+/** Maximum size of a spec, in characters of JSON: a zone of Kuma gets all resources of a kind in one message. */
 const MAX_SPEC_LENGTH = 256 * 1024;
 
 class Inexact extends Error {}
 
 /**
- * The spec of the MeshHTTPRoute of Kuma 2.14 that does what the route does, to every request of every proxy; undefined where the route
- * is bound nowhere (docs/reference/route-status.md, Zones of Kuma). It reads bindings, and of rules only what is bound. Linear in places ×
- * rules × backends.
+ * Returns the spec of the MeshHTTPRoute of Kuma 2.14 with the effect of the route, for every request of every proxy; undefined if the route is not
+ * bound (docs/reference/route-status.md, Zones of Kuma). Reads bindings, and only the bound rules. Linear in places × rules × backends.
  */
 export function meshHttpRoute(
   table: BindingTable,
@@ -59,7 +58,7 @@ export function meshHttpRoute(
   }
 }
 
-/** The rules at one port of one service. */
+/** Returns the rules at one port of one service. */
 function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, services: KumaServices): JsonObject {
   const { frontend, binding } = place;
   const { port } = binding;
@@ -70,7 +69,7 @@ function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, se
   const rules = new Map<string, JsonObject>();
   for (const rule of route.rules) {
     const matches = translated(rule, kumaMatches(rule));
-    // Of two rules that match the same the first decides; Kuma would make one of both.
+    // Of two rules with equal matches the first wins; Kuma would merge them.
     const key = JSON.stringify(matches);
     if (!rules.has(key)) rules.set(key, { matches, default: ruleDefault(table, binding, { route, rule }, services) });
   }
@@ -81,7 +80,7 @@ function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, se
   return { targetRef, rules: [...rules.values()] };
 }
 
-/** Kuma merges all routes to a service, by their names, and knows no callers of a namespace. */
+/** Kuma merges all routes of a service, by their names, and has no routes for the callers of a namespace. */
 function refuseOthers(table: BindingTable, { frontend, binding: { port, group, routes }, sameNamed }: BoundPort): void {
   const where = `${frontend.id.kind} ${frontend.id.name} port ${port}`;
   if (group !== PRODUCER) throw new Inexact(`at ${where} it is for ${group.replace(':', ' namespace ')} alone`);
@@ -97,7 +96,7 @@ function refuseOthers(table: BindingTable, { frontend, binding: { port, group, r
   }
 }
 
-/** Routes of other zones hold there alone. */
+/** Routes of other zones apply there only. */
 const isOfGlobal = ({ id }: CompiledRoute): boolean => id.zone === '';
 
 interface RuleOfRoute {

@@ -1,15 +1,15 @@
 import type { JsonObject } from '@causeway/resources';
 import type { CompiledRule, Filter, HeaderChanges, RouteMatch, ValueMatch } from '@causeway/routing';
 
-/** A part of a rule as Kuma 2.14 writes it, or what the rule has that Kuma does in another way or not at all. */
+/** A part of a rule in Kuma 2.14's form, or the part that Kuma handles differently or not at all. */
 export type Translated<T> = { readonly value: T } | { readonly reason: string };
 
 const isExact = ({ type = 'Exact' }: { readonly type?: string }): boolean => type === 'Exact';
 const lower = (name: string): string => name.toLowerCase();
 
 /**
- * The matches of a rule. Kuma asks regular expressions of paths after prefixes, where here they come before, and its Envoys take smaller
- * ones than ours: a rule with one is not translated. All other matches rank as here.
+ * Returns the matches of a rule. Kuma evaluates regular expressions of paths after prefixes, while here they come before, and its Envoys accept only
+ * smaller ones than ours: a rule with one is not translated. All other matches have the same precedence as here.
  */
 export function kumaMatches({ matches }: CompiledRule): Translated<JsonObject[]> {
   const given = matches.map((match) => match.given);
@@ -30,12 +30,12 @@ function kumaMatch({ path, method, headers = [], queryParams = [] }: RouteMatch)
   };
 }
 
-/** Kuma takes no slash at the end of a prefix; a prefix means whole segments there too. */
+/** Kuma accepts no slash at the end of a prefix; a prefix matches whole segments there too. */
 function kumaPath({ type = 'PathPrefix', value = '/' }: NonNullable<RouteMatch['path']> = {}) {
   return { type, value: type === 'PathPrefix' ? value.replace(/\/$/, '') || '/' : value };
 }
 
-/** Whether a rule takes what no other takes. */
+/** Reports whether a rule matches every request. */
 export function matchesAll({ matches }: CompiledRule): boolean {
   return matches.some(({ given: { path, method, headers = [], queryParams = [] } }) => {
     const { type, value } = kumaPath(path);
@@ -43,7 +43,7 @@ export function matchesAll({ matches }: CompiledRule): boolean {
   });
 }
 
-/** Changes of headers and of the host; all else is done in another way by Kuma, or of its own kinds. */
+/** Returns changes of headers and of the host; Kuma handles all other filters differently, or in kinds of their own. */
 export function kumaFilters(filters: readonly Filter[]): Translated<JsonObject[]> {
   const value: JsonObject[] = [];
   for (const { type, requestHeaderModifier: request, responseHeaderModifier: response, urlRewrite } of filters) {
@@ -59,7 +59,10 @@ export function kumaFilters(filters: readonly Filter[]): Translated<JsonObject[]
   return { value };
 }
 
-/** Kuma hands values on as Envoy's format, leaves empty ones out, and lets Envoy refuse the header Host. */
+/**
+ * Returns the first change that Kuma handles differently: it passes values on as Envoy's format strings, drops empty ones, and lets Envoy refuse the
+ * header Host.
+ */
 function strange({ set = [], add = [], remove = [] }: HeaderChanges): string | undefined {
   const changed = [...set, ...add];
   if (changed.some(({ value }) => value === '')) return 'a header of an empty value';

@@ -5,18 +5,18 @@ import type { Change } from '@causeway/store';
 export const MESH_HTTP_ROUTE = 'MeshHTTPRoute';
 const PREFIX = 'httproute-';
 
-/** The MeshHTTPRoute that the global makes of a route of its own: one a route, named by the route's identity. */
+/** Returns the identity of the MeshHTTPRoute that the global generates from a route of its own: one for each route. */
 export function meshHttpRouteId(route: Identity): Identity {
   const name = PREFIX + createHash('sha256').update(identityKey(route)).digest('hex').slice(0, 32);
   return { kind: MESH_HTTP_ROUTE, mesh: route.mesh, zone: '', namespace: 'default', name };
 }
 
-/** Whether the global made this MeshHTTPRoute; what an operator or a zone of Kuma made has no such label and name. */
+/** Reports whether the global generated this MeshHTTPRoute; those of an operator or a zone of Kuma have no such label and name. */
 export function isMadeOfRoute({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
   return id.zone === '' && id.name.startsWith(PREFIX) && labels[Label.derivedFrom] !== undefined;
 }
 
-/** As `planMade`, of a MeshHTTPRoute. */
+/** Plans a generated MeshHTTPRoute; see `planMade`. */
 export const planMeshHttpRoute = (
   id: Identity,
   held: Resource | undefined,
@@ -24,8 +24,8 @@ export const planMeshHttpRoute = (
 ): Change | undefined => planMade(id, held, wanted && { of: wanted.route, spec: wanted.spec }, isMadeOfRoute);
 
 /**
- * What to write so that `held`, the resource under this identity, says `spec`, or is gone without one; undefined where that is so. What
- * somebody else made (`isMade` says so) stays as it is. `of`: what it is made of.
+ * Returns the change after which `held`, the resource under this identity, has `spec`, or is deleted without one; undefined if it is so already. A
+ * resource of another author (by `isMade`) is not changed. `of`: the source.
  */
 export function planMade(
   id: Identity,

@@ -1,6 +1,6 @@
 import type { ResourceKey } from '@causeway/resources';
 
-/** Keys, each with the time at which it is due (ms since 1970, or whatever clock the caller uses throughout). */
+/** Keys, each with the time at which it is due (ms since 1970, or of any other clock that the caller uses throughout). */
 export class DelayQueue<K extends string = ResourceKey> {
   private readonly times = new Map<K, number>();
   private earliest: number | undefined;
@@ -20,7 +20,7 @@ export class DelayQueue<K extends string = ResourceKey> {
     return [...this.times.keys()];
   }
 
-  /** Sets the time of a key, in place of its former one; `undefined` removes the key. */
+  /** Replaces the time of a key; `undefined` removes the key. */
   set(key: K, at: number | undefined): void {
     const before = this.times.get(key);
     if (before === at) return;
@@ -35,7 +35,7 @@ export class DelayQueue<K extends string = ResourceKey> {
     this.earliest = undefined;
   }
 
-  /** The keys that are due at `now`. They stay until `set` is called for them. */
+  /** Returns the keys that are due at `now`. They stay until `set` is called for them. */
   dueAt(now: number): readonly K[] {
     if ((this.nextDue ?? Infinity) > now) return [];
     return [...this.times].flatMap(([key, at]) => (at <= now ? [key] : []));

@@ -2,18 +2,18 @@ import type { ResourceKey } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { FollowedTable } from '@causeway/store';
 
-/** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
+/** Used in place of a key: the keys that a change makes stale can only be found by another walk through the index. */
 export const RESCAN = Symbol('rescan');
 
-/** Keys of resources that a control loop must look at, or all of them. */
+/** Keys of resources that a control loop must plan, or all of them. */
 export type StaleKeyList = readonly (ResourceKey | typeof RESCAN)[];
 
-/** A table derived from the index, as a control loop follows it: it announces the keys that its changes make stale. */
+/** A table derived from the index, from the point of view of a control loop: it announces the keys that its changes make stale. */
 export type KeySource = FollowedTable<StaleKeyList>;
 
 /**
- * Returns a derived table as a source of keys: those that `listKeys` reads from a change as it is announced, and after a reload those of
- * `listAll`, which is a walk through the index unless given.
+ * Returns a derived table as a source of keys: `listKeys` reads them from a change when it is announced; after a reload `listAll` lists them, by
+ * default by a walk through the index.
  */
 export function keysOfTable<Change>(
   table: FollowedTable<Change>,
@@ -32,7 +32,7 @@ export function keysOfTable<Change>(
   };
 }
 
-/** Collects what sources announce until a control loop takes it, or its term ends. */
+/** Collects the announcements of sources until a control loop takes them, or its term ends. */
 export class FollowedKeys {
   private keys = new Set<ResourceKey | typeof RESCAN>();
 
@@ -44,12 +44,12 @@ export class FollowedKeys {
     for (const source of sources) onAbort(signal, source.subscribe(follower));
   }
 
-  /** Whether all sources were loaded once: nothing that is read from them is to be decided before. */
+  /** Whether all sources were loaded once: before that nothing may be decided by them. */
   get hasLoaded(): boolean {
     return this.sources.every(({ hasLoaded }) => hasLoaded);
   }
 
-  /** Returns what was announced since the call before, each key once. */
+  /** Returns the keys announced since the last call, each once. */
   take(): StaleKeyList {
     if (this.keys.size === 0) return [];
     const taken = [...this.keys];

@@ -13,18 +13,18 @@ import { DelayQueue } from './delay-queue';
 import { FollowedKeys, RESCAN, type KeySource, type StaleKeyList } from './followed-keys';
 import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 
-/** Changes in one plan. */
+/** Maximum number of changes in one plan. */
 const CHANGES_PER_PLAN = 500;
-/** Interval at which changes outside of the index and new fills of tables are looked for, ms. */
+/** Interval of the polls for changes outside the index and for reloaded tables, ms. */
 const POLL_INTERVAL = 1_000;
 
-/** Most keys of which the trace is known that made them stale. */
+/** Maximum number of stale keys whose cause (a trace) is remembered. */
 const MAX_CAUSES = 1_000;
 
-/** Index keys (`identityKey`) of resources that `reconcile` must look at. */
+/** Index keys (`identityKey`) of resources to reconcile. */
 export type Keys = readonly ResourceKey[];
 
-/** No key is stale. */
+/** The empty list of keys. */
 export const NO_KEYS: readonly ResourceKey[] = [];
 
 /** Result of reconciling one key: a change, a time (ms since 1970) of the next check, both or neither. */
@@ -34,48 +34,46 @@ export interface ReconcileResult {
 }
 
 /**
- * A control loop that decides for one resource at a time. It declares three things, and `KeyedLoop` does the rest:
- * the queue, the batches, the slices of the event loop, the retry of refused changes.
+ * A control loop that decides for one resource at a time. It declares three things, and `KeyedLoop` implements the rest: the queue, the batches, the
+ * slices of the event loop, the retry of refused changes.
  *
- *   seed(index), listKeys(change) → work queue → reconcile(key) → batch of changes
+ * seed(index), listKeys(change) → work queue → reconcile(key) → batch of changes
  *
- * Level-based: a key says only that a resource may be stale; `reconcile` looks at the index and never at the event.
- * Idempotent: for a resource that is as it should be, `reconcile` returns no change (I10 of docs/design.md §9). Keys may
- * come twice and in any order. What it throws resets the loop and backs it off.
+ * Level-based: a key only means that a resource may be stale; `reconcile` reads the index and never the event. Idempotent: for an up-to-date
+ * resource, `reconcile` returns no change (I10 of docs/design.md §9). Keys may be repeated and come in any order. An exception resets the loop and
+ * backs it off.
  */
 export interface KeyedReconciler {
   readonly name: string;
-  /** Reconciles a written key again, not only a refused one: another writer may undo a change unseen by the index. */
+  /** Whether written keys are reconciled again, not only refused ones: another writer may undo a change unseen by the index. */
   readonly recheckWritten?: boolean;
   /**
-   * Forgets what was derived from the index and returns a walk through it, which yields the keys to look at. One step
-   * of the walk reads at most one row, for the event loop is given back between slices of it; nothing is reconciled
-   * before the walk ends. With `rescan` (in place of a key) it is walked again, once for all that asked for it.
+   * Drops all derived state and returns a walk through the index, which yields the keys to reconcile. One step of the walk reads at most one row,
+   * because the event loop runs between slices of it; nothing is reconciled before the walk ends. `RESCAN` in place of a key repeats the walk with
+   * the reason `rescan`, once for all requests.
    */
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
-  /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
+  /** Returns the keys that one change of the index makes stale. Called during the walk too. Does no I/O. */
   listKeys(change: IndexChange, index: IndexReader): StaleKeyList;
   /**
-   * Tables derived from the same index, which follow it since before the loop did: the loop queues the keys that they announce, walks
-   * again when one was filled anew, and reconciles nothing before all were loaded.
+   * Tables derived from the same index, which must follow it before the loop does: the loop queues the keys that they announce, walks again after a
+   * reload of one, and reconciles nothing before all are loaded.
    */
   readonly sources?: readonly KeySource[];
   /**
-   * The keys that something derived from the same index has made stale since the call before, `reconcile` included; asked for before and
-   * after each batch. `listKeys` has then been called for all changes of the index.
+   * Returns the keys that derived state has made stale since the last call, also during `reconcile`; called before and after each batch, after
+   * `listKeys` for all changes of the index.
    */
   derivedKeys?(): Keys;
-  /** `outsideKeys` is asked. */
+  /** Whether `outsideKeys` is called. */
   readonly looksOutside?: boolean;
-  /**
-   * The keys that something outside the index has made stale since the call before; asked for once a second. `RESCAN`: everything.
-   */
+  /** Returns the keys that changes outside the index have made stale since the last call; called once a second. `RESCAN`: everything. */
   outsideKeys?(index: IndexReader): StaleKeyList;
-  /** Decides for one key; `now` is ms since 1970. A key whose resource is gone is reconciled as well. */
+  /** Decides for one key; `now` is ms since 1970. Also called for a key whose resource is gone. */
   reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined;
 }
 
-/** The keys that a loop has to look at: derived from the index by its seed, and from each change since. */
+/** The stale keys of a loop: from the index by its seed, and from each later change. */
 class StaleKeys {
   readonly queue = new WorkQueue<ResourceKey>(compareText);
   readonly delayed = new DelayQueue();
@@ -91,7 +89,7 @@ export class KeyedLoop implements ControlLoop {
   private readonly causes = new BoundedMap<string>(MAX_CAUSES);
   private index: IndexReader | undefined;
   private nextLook = 0;
-  /** The seed is to be walked again once it was walked. */
+  /** Whether the seed must be walked again after the current walk. */
   private mustRescan = false;
 
   /** Follows the sources of the reconciler until the term ends. */
@@ -176,7 +174,7 @@ export class KeyedLoop implements ControlLoop {
     this.seeding.begin(this.keys.rescan());
   }
 
-  /** A change of labels or spec goes on with the trace of what made its key stale. */
+  /** Adds the trace that made a key stale to its change of labels or spec. */
   private withCause(key: ResourceKey, change: Change | undefined): Change | undefined {
     const traceparent = this.causes.get(key);
     if (traceparent === undefined) return change;
@@ -197,7 +195,7 @@ export class KeyedLoop implements ControlLoop {
     return wakeAt === Infinity ? plan : { ...plan, wakeAt };
   }
 
-  /** Whether it looks for what no event announces. */
+  /** Whether it polls for changes without events. */
   private get isPolling(): boolean {
     return this.reconciler.looksOutside === true || this.reconciler.sources !== undefined;
   }
@@ -224,7 +222,7 @@ function* enqueueAll({ queue }: StaleKeys, walk: Iterable<Keys>): Generator<unde
   }
 }
 
-/** The trace that a change of the index brought with it. */
+/** Returns the trace that a change of the index carries. */
 function newTrace({ before, after }: IndexChange): string | undefined {
   const traceparent = after?.origin.traceparent;
   return traceparent === before?.origin.traceparent ? undefined : traceparent;

@@ -2,23 +2,23 @@ import { identityKey, type Identity, type ResourceKey } from '@causeway/resource
 import { SLICE } from '@causeway/runtime';
 import type { Change, WriteResult } from '@causeway/store';
 
-/** Keys that are taken one after the other. */
+/** A batch of keys that are taken one after the other. */
 interface KeyBatch<K> {
-  /** The next one last, once sorted. */
+  /** Once sorted, the next one is last. */
   readonly keys: K[];
   sorted: boolean;
 }
 
 /**
- * Keys of resources that a loop must look at, each key once. The keys added since the last `take` come before those
- * added earlier; together they are taken in the order of `compare`, or as they were added where there is none. Very
- * many keys are sorted in several batches, in the order in which they were added: one long sort would hold the event loop.
+ * Keys of resources that a loop must reconcile, each key once. The keys added since the last `take` come before those added earlier; together they
+ * are taken in the order of `compare`, or as they were added without it. Very many keys are sorted in several batches, in the order in which they
+ * were added: one long sort would block the event loop.
  */
 export class WorkQueue<K extends string = ResourceKey> {
   private readonly queued = new Set<K>();
-  /** Added since the last `take`. */
+  /** Keys added since the last `take`. */
   private unsorted: K[] = [];
-  /** The next one last. */
+  /** The next one is last. */
   private batches: KeyBatch<K>[] = [];
 
   constructor(private readonly compare?: (a: K, b: K) => number) {}
@@ -27,7 +27,7 @@ export class WorkQueue<K extends string = ResourceKey> {
     return this.queued.size;
   }
 
-  /** A key that is queued already moves to the front with the other new ones. */
+  /** Adds a key; one that is already queued moves to the front with the other new ones. */
   add(key: K): void {
     this.queued.add(key);
     this.unsorted.push(key);
@@ -39,7 +39,7 @@ export class WorkQueue<K extends string = ResourceKey> {
     this.batches = [];
   }
 
-  /** Adds keys that are in order already: one batch, however many. */
+  /** Adds keys that are sorted already: one batch of any size. */
   addSorted(keys: readonly K[]): void {
     for (const key of keys) this.queued.add(key);
     this.batches.push({ keys: [...keys].reverse(), sorted: true });
@@ -74,20 +74,20 @@ export class WorkQueue<K extends string = ResourceKey> {
   }
 }
 
-/** The changes decided for some keys; `more`: keys are left in the queue. */
+/** The changes decided for some keys; `more`: the queue is not empty. */
 export interface BatchPlan {
   readonly changes: readonly Change[];
   readonly more: boolean;
 }
 
-/** Bounds of one plan: a plan over a hundred thousand keys would keep a leader from renewing its lease. */
+/** Limits of one plan: a plan over a hundred thousand keys would keep a leader from renewing its lease. */
 export interface BatchLimits {
   readonly changes: number;
-  /** Keys taken from the queue; 5,000 unless given. */
+  /** Maximum number of keys taken from the queue; default 5,000. */
   readonly keys?: number;
 }
 
-/** Takes keys from the queue and decides for each, until one of the limits is reached or the queue is empty. */
+/** Takes keys from the queue and decides for each, until a limit is reached or the queue is empty. */
 export function planBatch<K extends string>(
   queue: WorkQueue<K>,
   { changes: maxChanges, keys: maxKeys = 5_000 }: BatchLimits,
@@ -103,7 +103,7 @@ export function planBatch<K extends string>(
   return { changes, more: queue.size > 0 };
 }
 
-/** The identities whose change was refused and may be accepted at the next try; `unstorable` never is. */
+/** Returns the identities whose change was refused and may be accepted on a retry; `unstorable` changes never are. */
 function refusedIdentities(changes: readonly Change[], result: WriteResult): readonly Identity[] {
   return changes.flatMap((change, i) => {
     const answer = result.results[i];
@@ -111,7 +111,7 @@ function refusedIdentities(changes: readonly Change[], result: WriteResult): rea
   });
 }
 
-/** `refusedIdentities` as index keys. */
+/** Returns `refusedIdentities` as index keys. */
 export function refusedKeys(changes: readonly Change[], result: WriteResult): readonly ResourceKey[] {
   return refusedIdentities(changes, result).map(identityKey);
 }

@@ -3,23 +3,23 @@ import type { Change, ChangeResult, MetadataEntry, PatchChange, IndexReader, Wri
 import type { LoopPlan } from './control-loop';
 
 /**
- * The plans that several loops made from one state of the index, as one write. Changes of different parts of one
- * resource become one change; of two changes of the same part the later is deferred, and its loop plans again.
+ * The plans that several loops made from one state of the index, as one write. Changes of different parts of one resource are merged; of two changes
+ * of the same part the later is deferred, and its loop plans again.
  */
 export interface JointWrite {
   readonly changes: readonly Change[];
   readonly notes: readonly MetadataEntry[];
-  /** The results of one plan, by its position; a deferred change is reported as refused by a conflict. */
+  /** Returns the results of one plan, by its position; a deferred change is reported as refused by a conflict. */
   getPlanResult(plan: number, result: WriteResult): PlanResult;
 }
 
 /** The results of one plan of a joint write. */
 interface PlanResult extends WriteResult {
-  /** How many of its changes were deferred because of another loop's. */
+  /** The number of its changes that were deferred because of another loop's change. */
   readonly deferred: number;
 }
 
-/** Joins plans in the order of their loops. `index` is the state that they were made from. */
+/** Joins plans in the order of their loops. `index`: the state that they were made from. */
 export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): JointWrite {
   const changes: Change[] = [];
   const places = new Map<string, number>();
@@ -50,7 +50,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
 
 const DEFERRED: ChangeResult = { type: 'refused', refusal: 'conflict', detail: 'another control loop writes it now' };
 
-/** Both changes as one; undefined where both change the same part. */
+/** Merges two changes; undefined if both change the same part. */
 function joinChanges(first: Change | undefined, second: Change, index: IndexReader): PatchChange | undefined {
   if (first?.type !== 'patch' || second.type !== 'patch' || first.expect !== second.expect) return undefined;
   const row = index.byIdentityKey(identityKey(second.id));

@@ -22,16 +22,16 @@ export interface RunnerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly term: LeaderTerm;
-  /** ms between full resyncs; 10 minutes unless given. */
+  /** Interval of full resyncs, ms; default 10 minutes. */
   readonly resyncEvery?: number;
-  /** 0 ≤ x < 1, for jitter; Math.random unless given, as a simulation does. */
+  /** A number 0 ≤ x < 1, for jitter; default Math.random. Simulations set it. */
   readonly random?: () => number;
   readonly tracer?: Tracer | undefined;
 }
 
-/** While users write without a pause, what the loops make of it is written every 20 ms. */
+/** While users write continuously, the loops' writes are made every 20 ms. */
 const PACE = { burst: 8, interval: 20 };
-/** Changes of a write that is worth its statement by itself. */
+/** Number of changes from which a write is large enough for its own statement. */
 const LARGE_WRITE = 100;
 
 interface LoopWithPlan {
@@ -40,10 +40,9 @@ interface LoopWithPlan {
 }
 
 /**
- * Runs control loops for one term of a leader (docs/design.md §3, §4). One turn: every loop plans, one fenced write carries
- * all plans, the index catches up with that write, each loop is given its results. `step` does at most one write, so that
- * a simulation can drive the runner; `run` steps until the term ends. No loop plans before the index holds everything
- * that the store held when the epoch began.
+ * Runs control loops for one term of a leader (docs/design.md §3, §4). One turn: every loop plans, one fenced write carries all plans, the index
+ * catches up with that write, each loop gets its results. `step` makes at most one write, so that a simulation can drive the runner; `run` steps
+ * until the term ends. No loop plans before the index contains everything that the store contained when the epoch began.
  */
 export class LoopRunner {
   readonly stats: RunnerStats = { loops: {}, starts: 0, resyncs: 0, unavailable: 0 };
@@ -52,14 +51,14 @@ export class LoopRunner {
   private readonly waiting = new Set<() => void>();
   private readonly traces: LoopTraces;
   private started = false;
-  /** The last joint write failed although the store was available: loops write one by one. */
+  /** Whether the last joint write failed although the store was available: loops then write one by one. */
   private separately = false;
   private events = 0;
   private reloads = 0;
   private seenEvents = 0;
   private checkedEvents = -1;
   private nextResync = 0;
-  /** The last turn wrote a few changes and left nothing undone. */
+  /** Whether the last turn wrote a few changes and completed all work. */
   private wroteLittle = false;
 
   constructor(
@@ -72,7 +71,7 @@ export class LoopRunner {
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
-  /** The next time at which a loop has work without an event (ms since 1970); undefined where none has. */
+  /** The next time at which a loop has work without an event (ms since 1970); undefined if no loop has. */
   get nextWake(): number | undefined {
     const now = this.options.clock.now();
     const times = this.states.flatMap((state) => state.nextTurn(now) ?? []);
@@ -80,9 +79,8 @@ export class LoopRunner {
   }
 
   /**
-   * Starts the loops, or writes their plans once. Returns false when no loop wants anything now. Throws Fenced when
-   * another replica leads, Unavailable when the store is away (the next step starts anew), and the reason of the signal
-   * when the term has ended.
+   * Starts the loops, or writes their plans once. Returns false if no loop has work now. Throws Fenced if another replica leads, Unavailable if the
+   * store is away (the next step starts over), and the reason of the signal when the term has ended.
    */
   async step(): Promise<boolean> {
     if (!this.started) {
@@ -117,7 +115,7 @@ export class LoopRunner {
     this.close();
   }
 
-  /** A step, and a pause where there is nothing to do, or where steps with little to write follow each other without end. */
+  /** Makes a step, and pauses if there is no work, or if many small steps follow each other. */
   private async turn(pacer: BusyPacer): Promise<void> {
     const { clock, term } = this.options;
     pacer.begin();
@@ -189,7 +187,7 @@ export class LoopRunner {
     await this.resetAll();
   }
 
-  /** One turn of all loops together, or of one after the other while joint writes fail. */
+  /** Runs one turn of all loops together, or of one after the other while joint writes fail. */
   private async pass(): Promise<boolean> {
     this.seenEvents = this.events;
     const turns = this.separately ? this.states.map((state) => [state]) : [this.states];
@@ -255,7 +253,7 @@ export class LoopRunner {
     });
   }
 
-  /** A joint write that fails does not say which plan is at fault: the loops try again one by one. */
+  /** The error of a joint write does not name the plan at fault: the loops retry one by one. */
   private failed(planned: readonly LoopWithPlan[], error: unknown): void {
     this.separately = planned.length > 1 || this.separately;
     for (const { state } of planned) {

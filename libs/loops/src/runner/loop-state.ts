@@ -10,11 +10,11 @@ export interface LoopStats {
   unchanged: number;
   refused: number;
   errors: number;
-  /** Changes that only a full resync found, which means that the incremental path missed something. */
+  /** Changes that only a full resync found: the incremental path missed them. */
   differences: number;
 }
 
-/** Counters of a runner, `loops` by the loop's name: plain numbers that only grow, read by whoever exports metrics. */
+/** Counters of a runner, `loops` by the loop's name: plain numbers that only grow, for metrics. */
 export interface RunnerStats {
   readonly loops: Record<string, LoopStats>;
   starts: number;
@@ -41,9 +41,9 @@ export function countResults(stats: LoopStats, result: WriteResult): number {
 /** State of one loop in the runner: its counters, its next turn, and its backoff. */
 export class LoopState {
   readonly stats: LoopStats = newLoopStats();
-  /** The time that its last plan asked for, ms since 1970. */
+  /** The time that its last plan set, ms since 1970. */
   wakeAt: number | undefined;
-  /** True once it was reset after the index was loaded: from then on it observes changes. */
+  /** Whether it was reset after the index was loaded: from then on it observes changes. */
   ready = false;
   private backoffUntil = 0;
   private unchangedWrites = 0;
@@ -53,17 +53,17 @@ export class LoopState {
     private readonly backoff: Backoff,
   ) {}
 
-  /** True while the loop is not asked for plans. */
+  /** Reports whether the loop gets no turn because of its backoff. */
   isBackedOff(now: number): boolean {
     return this.backoffUntil > now;
   }
 
-  /** The time at which it gets a turn without an event. */
+  /** Returns the time of its next turn without an event. */
   nextTurn(now: number): number | undefined {
     return this.isBackedOff(now) ? this.backoffUntil : this.wakeAt;
   }
 
-  /** Notes a write. A loop that writes twice in a row without changing anything is backed off, so that it cannot spin. */
+  /** Records a write. A loop that writes twice in a row without changing anything is backed off, so that it cannot spin. */
   wrote(changed: boolean, now: number): void {
     if (changed) {
       this.unchangedWrites = 0;

@@ -3,7 +3,7 @@ import { noTracer, type Clock, type Tracer } from '@causeway/runtime';
 import type { Change, IndexReader, WriteResult } from '@causeway/store';
 import type { LoopPlan } from './control-loop';
 
-/** Most spans of one write, so that a large one does not push out all others. */
+/** Maximum number of spans of one write, so that a large one does not push out all others. */
 const MAX_SPANS = 50;
 
 interface LoopTracesOptions {
@@ -21,11 +21,11 @@ interface TracedChange {
   readonly parent: string;
 }
 
-/** Spans of what control loops write because of a change that is traced: a virtual IP, hostnames, a generated service. */
+/** Creates spans for writes of control loops that a traced change caused: a virtual IP, hostnames, a generated service. */
 export class LoopTraces {
   constructor(private readonly options: LoopTracesOptions) {}
 
-  /** Notes which changes of these plans belong to traces; undefined where none does. Call it before they are written. */
+  /** Records which changes of these plans belong to traces; returns undefined if none does. Called before they are written. */
   begin(
     planned: readonly { readonly state: { readonly loop: { readonly name: string } }; readonly plan: LoopPlan }[],
   ): { end(plan: number, result: WriteResult): void } | undefined {

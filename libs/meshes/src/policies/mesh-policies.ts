@@ -13,7 +13,7 @@ export interface MeshPoliciesOptions {
 }
 
 const DEFINITIONS = 'MetaresourceDefinition';
-/** Kinds whose changes may change which controller a mesh belongs to. */
+/** Kinds whose changes may change the controller of a mesh. */
 const SETTINGS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
 const EXTERNAL = 'MeshExternalService';
 /** Kinds of a mesh that policies can target. */

@@ -13,7 +13,7 @@ export interface MeshRoutesOptions {
   readonly zone: string;
 }
 
-/** Kinds whose changes may change which controller a mesh belongs to, or its settings for routes. */
+/** Kinds whose changes may change the controller of a mesh, or its settings for routes. */
 const SETTINGS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
 const SERVICES = ['MeshService', 'MeshMultiZoneService'] as const;
 /** Kinds of a mesh that routing reads. */

@@ -9,7 +9,7 @@ interface FieldSource {
   readonly policy: ResourceKey;
   readonly strategy: Strategy;
 }
-/** By JSON pointer, one entry for each leaf of the effective spec. */
+/** One entry for each leaf of the effective spec, by JSON pointer. */
 export type FieldSources = ReadonlyMap<string, FieldSource>;
 
 /** State of a policy among others: depends on which policy's values survive, not on whether values are equal (plan, Decisions). */

@@ -11,7 +11,7 @@ import type { LowerPath } from '../table/hierarchy-paths';
 
 /** A path from a Mesh to the level at which a kind takes effect, and the policies on it. */
 export interface PolicyPath {
-  /** The same before and after a change of policies. */
+  /** Equal before and after a change of policies. */
   readonly key: string;
   /** The least specific first. */
   readonly nodes: readonly Node[];

@@ -4,7 +4,7 @@ import { Duration, Optionals } from './schema-parts';
 import { unsupportedForRequests } from './unsupported-fields';
 
 const Spec = Optionals({
-  /** From the whole request to the whole response, retries included; 0s is unlimited. */
+  /** The time from the start of the request to the end of the response, including retries; 0s is unlimited. */
   request: Duration,
   /** Timeout of one attempt; 0s is unlimited. */
   backendRequest: Duration,

@@ -33,10 +33,10 @@ export class Attachments {
   private readonly byKey = new Map<string, AttachedPolicy>();
   private readonly carriers = new Map<string, Carrier>();
   private below = 0;
-  /** By place and name, or by place alone for selectors: the policies that reference it. */
+  /** The policies that reference a target: by place and name, or by place alone for selectors. */
   private readonly byName = new Map<string, Set<string>>();
   private readonly bySelector = new Map<string, Set<string>>();
-  /** By mesh and namespace: the policies that need a grant of it. */
+  /** The policies that need a grant of a namespace, by mesh and namespace. */
   private readonly crossing = new Map<string, Set<string>>();
 
   constructor(

@@ -37,7 +37,7 @@ export class PolicyTable {
   readonly targetIndex: TargetIndex;
   private readonly stored = new Map<string, Map<string, StoredPolicy>>();
   private readonly kinds = new Map<string, KindTable>();
-  /** By levels: kinds with the same levels have the same paths. */
+  /** The contexts of a hierarchy: kinds with the same levels have the same paths. */
   private readonly hierarchies = new Map<string, HierarchyContexts>();
   private readonly changes = new ChangeCollector(() => new PolicyChangeSetBuilder(), NO_POLICY_CHANGES);
 

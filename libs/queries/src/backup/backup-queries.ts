@@ -31,8 +31,8 @@ export class BackupQueries {
   constructor(private readonly sources: BackupSources) {}
 
   /**
-   * Writes a backup; `secrets` adds resources of confidential kinds and the keys of the store. Rejects with Overloaded while
-   * too many wait, with Unavailable when the database goes away, with what the sink throws, and when `signal` aborts.
+   * Writes a backup; `secrets` adds resources of confidential kinds and the keys of the store. Rejects with Overloaded while too many callers wait,
+   * with Unavailable when the database goes away, with the sink's errors, and when `signal` aborts.
    */
   async write(secrets: boolean, sink: BackupSink, signal: AbortSignal): Promise<void> {
     const { backup, registry, clock, program } = this.sources;

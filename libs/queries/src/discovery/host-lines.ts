@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** Maximum length of a line: resolvers read lines into buffers of about 1,000 bytes. */
 const MAX_LINE_LENGTH = 900;
-/** Only such addresses are written to the file, whatever is stored. */
+/** Only such addresses are written to the file, even if other texts are stored. */
 const ADDRESS = /^[0-9a-f.:]{2,45}$/i;
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 

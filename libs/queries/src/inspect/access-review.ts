@@ -11,7 +11,7 @@ import {
 } from '@causeway/access';
 import { FieldPath, Invalid, type Registry } from '@causeway/resources';
 
-/** Asks whether a user may perform an action. */
+/** A question whether a user may perform an action. */
 export interface AccessQuestion {
   /** Absent, like `groups`: the caller itself. */
   readonly user?: string | undefined;
@@ -51,7 +51,7 @@ export class AccessReviews {
     if (user === undefined && groups.length === 0) return caller;
     const { allowed, reason } = this.policy.decide(caller, 'get', { kind: 'AccessReview' });
     if (!allowed) throw new AccessDenied(caller, reason);
-    // Nobody can authenticate with this name: it stands for calls without credentials.
+    // No user can authenticate with this name: it represents calls without credentials.
     if (user === anonymous.user) return { ...anonymous, groups: [...anonymous.groups, ...groups] };
     return { user: user ?? '', groups: [...groups, AUTHENTICATED], by: 'user-token' };
   }

@@ -92,9 +92,8 @@ export class HostnameQueries {
   }
 
   /**
-   * Returns the claims on a hostname, and which of them wins by which rule (docs/design.md §4). A caller who may not
-   * list all services of the mesh gets the claims of those that it may read, and a note that there are others. Throws
-   * AccessDenied if it may read none.
+   * Returns the claims on a hostname, with the winner and its rule (docs/design.md §4). A caller who may not list all services of the mesh gets the
+   * claims of those that it may read, and a note that there are others. Throws AccessDenied if it may read none.
    */
   async explain(
     question: ZonedHostnameRef,

@@ -3,7 +3,7 @@ import type { Identity } from '@causeway/resources';
 /** The part of an identity that lists are sorted by; unique within a kind. */
 export type SortKey = Pick<Identity, 'mesh' | 'name' | 'zone' | 'namespace'>;
 
-/** Which page of a list is requested. */
+/** Selects a page of a list. */
 export interface PageRequest {
   readonly size: number;
   /** Start of the page: after a number of items, or after a sort key (undefined: at the beginning). */

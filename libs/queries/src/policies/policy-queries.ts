@@ -58,7 +58,10 @@ export const MAX_TOPOLOGY_NODES = 2_000;
 /** Number of values of effective specs after which a page ends early, with `next`. */
 export const MAX_VALUES = 16_384;
 
-/** Queries about policies: what they affect, where they apply, and what a change would change (seed GEP-713, the discoverability problem). */
+/**
+ * Queries about policies: the resources that they affect, the scopes where they apply, and the effects of a change (seed GEP-713, the discoverability
+ * problem).
+ */
 export class PolicyQueries {
   constructor(private readonly sources: PolicyQueriesSources) {}
 

@@ -23,7 +23,7 @@ export interface WatchStartSources {
   readonly readYourWrites: ReadYourWrites;
 }
 
-/** Decides what a new watch sends first: the whole list, or the changes since its resume point. */
+/** Decides whether a new watch starts with the whole list, or with the changes since its resume point. */
 export class WatchStarts {
   private readonly replays = new ConcurrencyLimit(REPLAYS);
 

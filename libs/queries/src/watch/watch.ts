@@ -26,7 +26,7 @@ export interface WatchShared {
   readonly bounds: WatchBounds;
 }
 
-/** Which resources a watch sends. */
+/** Selects the resources that a watch sends. */
 export interface WatchFilter {
   readonly kind: string;
   readonly isSelected: (resource: Resource) => boolean;
@@ -44,11 +44,11 @@ export interface WatchStart {
 export type SlowReason = 'stall' | 'backlog' | 'memory';
 
 /**
- * One reader of changes. It is sent only as much as it takes; of the rest one small entry per resource is kept. A reader
- * that lags too far behind or takes nothing is sent `relist`, or dropped.
+ * One reader of changes. Changes are sent only as fast as it accepts them; for the rest one small entry per resource is kept. A reader that lags too
+ * far behind or accepts nothing is sent `relist`, or dropped.
  *
- * A change for a reader that waits for one is the usual case, and a thousand readers may wait for it: it is sent without
- * a promise, a timer or a buffer of its own. Everything else is sent by the loop of `run`.
+ * A change for a reader that waits for one is the usual case, and a thousand readers may wait for it: it is sent without a promise, a timer or a
+ * buffer of its own. Everything else is sent by the loop of `run`.
  */
 export class Watch {
   /** Why the watch was ended, if the reader was too slow. */

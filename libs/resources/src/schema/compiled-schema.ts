@@ -61,8 +61,8 @@ export function interpretSchema(schema: Schema): CompiledSchema<TSchema> {
 }
 
 /**
- * Returns `value` with the schema's defaults for absent fields. Does not change the input; parts without defaults are
- * shared with the result, whatever their keys. Values of a wrong type stay unchanged, and the check refuses them.
+ * Returns `value` with the schema's defaults for absent fields. Does not change the input; parts without defaults are shared with the result, with
+ * any keys. Values of a wrong type stay unchanged, and the check refuses them.
  */
 function withDefaults(schema: Schema, value: unknown): unknown {
   if (value === undefined) {

@@ -30,9 +30,8 @@ export const ESCAPED_CHARACTER = [
 const path = new RegExp(`^(?:[!-$&-~]|%[0-7]${HEX}|${ESCAPED_CHARACTER})*$`);
 
 /**
- * Role of a text in a request or its response. `changed header`: a name that a filter sets, adds to or removes; `header
- * value` and `new path`: what it writes; `matched …`: what requests are compared with, which may be anything that a
- * request can contain.
+ * Role of a text in a request or its response. `changed header`: a name that a filter sets, adds to or removes; `header value` and `new path`: texts
+ * that a filter writes; `matched …`: patterns for requests, which may be anything that a request can contain.
  */
 export type HttpRole =
   'changed header' | 'header value' | 'new path' | 'matched name' | 'matched text' | 'matched path';

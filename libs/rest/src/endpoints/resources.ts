@@ -136,7 +136,7 @@ interface WriteQuery {
   readonly dryRun: boolean;
   /** Zone from whose view a dry run computes the consequences. */
   readonly seenFrom: string | undefined;
-  /** Of a DELETE of a Mesh: whether it terminates the Mesh. */
+  /** For a DELETE of a Mesh: whether it terminates the Mesh. */
   readonly terminate: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface RawQuery {
   readonly [name: string]: string | readonly string[] | undefined;
 }
 
-/** Schemas of a handler's parameters by name (`operation.query`). An object schema stands for many: `filter[labels.team]`. */
+/** Schemas of a handler's parameters by name (`operation.query`). An object schema describes many parameters: `filter[labels.team]`. */
 export type QueryParameters = Readonly<Record<string, ParameterSchema>>;
 
 /** Keywords of the schema of a parameter. */

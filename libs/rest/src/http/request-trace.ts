@@ -3,7 +3,7 @@ import { header, type RestRequest } from './rest-request';
 
 const begun = new WeakMap<object, { readonly trace: RequestTrace; readonly span: Span | undefined }>();
 
-/** Begins the span of a request, named by its route; if the request is not sampled, still records the caller's trace. */
+/** Starts the span of a request, named by its route; if the request is not sampled, still records the caller's trace. */
 export function beginTrace(request: RestRequest, route: string, tracer: Tracer): void {
   const given = header(request, 'traceparent');
   const span = tracer.request(`${request.method} ${route}`.trim(), given);

@@ -31,9 +31,9 @@ export type Client = { readonly namespace: string } | { readonly gateway: string
 export class BindingTable {
   private readonly targets: Targets;
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: RouteReferences }>();
-  /** By target and group: the routes that name it as parent. */
+  /** The routes that name a target as parent, by target and group. */
   private readonly attached = new Map<string, Map<FrontendGroup, AttachedGroup>>();
-  /** By target: the routes that name it as backend. */
+  /** The routes that name a target as backend, by target. */
   private readonly senders = new Map<string, Set<ResourceKey>>();
   private readonly byNamespace = new Map<string, Set<ResourceKey>>();
   private readonly bound = new Map<string, GroupBinding>();

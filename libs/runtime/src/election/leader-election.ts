@@ -89,9 +89,9 @@ export interface WitnessChange {
 export interface LeaderLease {
   readEpoch(): Promise<LeaderEpoch>;
   /**
-   * Begins the epoch after `fromEpoch`, once the lease has expired or was released; waits for pending fenced writes of
-   * the previous epoch. Returns the new epoch, or undefined if the lease is valid, another candidate was faster, or
-   * another witness counts than `witness.from`. Without `witness` that is the lock, before and after.
+   * Starts the epoch after `fromEpoch`, once the lease has expired or was released; waits for pending fenced writes of the previous epoch. Returns
+   * the new epoch, or undefined if the lease is valid, another candidate was faster, or another witness counts than `witness.from`. Without `witness`
+   * that is the lock, before and after.
    */
   takeOver(fromEpoch: number, holder: string, leaseMs: number, witness?: WitnessChange): Promise<number | undefined>;
   /** Extends the lease to `leaseMs` from now; false if epoch and holder are no longer current, or have released it. */

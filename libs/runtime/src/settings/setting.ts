@@ -86,7 +86,7 @@ export function count(fallback: number, least = 0): Setting<number> {
   return setting({ type: 'count', least }, parse, fallback.toString());
 }
 
-/** One of some words. */
+/** Returns a setting with a fixed set of words. */
 export function oneOf<const T extends string>(words: readonly T[], fallback?: T): Setting<T> {
   const parse = (given: string): ParseResult<T> => {
     const word = words.find((w) => w === given);

@@ -24,7 +24,7 @@ const RECORD = `INSERT INTO audit (at, actor, groups, recognized_by, token_id, a
     activity text, result text, reason text, "requestId" text, "traceId" text)
   ORDER BY place`;
 
-/** Up to where entries are too old or too many: the newest of the first that go, and of the refusals that go. */
+/** Selects the limits below which entries are too old or too many: one for all entries, one for refusals. */
 const CUTS = `SELECT
   greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1::bigint * 1000 - 1,
     (SELECT at FROM audit ORDER BY at DESC, number DESC OFFSET $2 LIMIT 1)) AS all,

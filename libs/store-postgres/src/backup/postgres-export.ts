@@ -17,7 +17,7 @@ interface FactsRow {
   readonly self: JsonObject | null;
 }
 
-/** Which rows of a table a backup has: as `SELECT … FROM table WHERE condition ORDER BY order`. */
+/** The rows of a table that a backup contains, as `SELECT … FROM table WHERE condition ORDER BY order`. */
 interface TableRows {
   readonly table: BackupTable;
   readonly row: string;
@@ -47,7 +47,7 @@ function listTables({ secrets, secretKinds, secretAreas }: BackupSelection): rea
   const without = (column: string, values: readonly string[]): string =>
     secrets ? 'true' : `${column} <> ALL (ARRAY[${values.map(quoted).join(', ')}]::text[])`;
   return [
-    // In the order in which they were written last: a restore is as fast, whichever it is, and a person finds what is new.
+    // In the order of their last write: a restore is as fast in any order, and a person finds recent changes at the end.
     { table: 'resources', row: 'to_jsonb(t)', condition: without('kind', secretKinds), order: 'revision' },
     {
       table: 'notes',
@@ -56,7 +56,7 @@ function listTables({ secrets, secretKinds, secretAreas }: BackupSelection): rea
       order: 'area, key',
     },
     { table: 'zone_sessions', row: 'to_jsonb(t)', condition: 'true', order: 'zone' },
-    // Whoever knows the session of a lease may renew it. Without it the agent takes its lease anew.
+    // The session of a lease is left out, because whoever knows it may renew the lease. The agent takes its lease again.
     {
       table: 'agent_leases',
       row: `to_jsonb(t) || '{"session": ""}'`,
@@ -66,7 +66,7 @@ function listTables({ secrets, secretKinds, secretAreas }: BackupSelection): rea
   ];
 }
 
-/** Areas of metadata about the machine of a control plane: a restored one creates them again. */
+/** Areas of metadata about the host of a control plane: a restored control plane creates them again. */
 const HERE_ONLY: readonly string[] = ['admin-token'];
 
 function quoted(text: string): string {

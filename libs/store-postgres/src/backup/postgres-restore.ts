@@ -25,12 +25,12 @@ const BATCH_TEXT = MAX_BACKUP_LINE;
 const CONNECT_TIMEOUT = 10_000;
 
 export interface RestoreOptions {
-  /** Of an empty database. */
+  /** The URL of an empty database. */
   readonly url: string;
   readonly logger: Logger;
-  /** Control plane that restores. */
+  /** The control plane that restores. */
   readonly owner: Pick<BackupOwner, 'role' | 'zone'>;
-  /** Does everything and writes nothing. */
+  /** Whether the restore runs completely and then rolls back. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
@@ -126,7 +126,7 @@ async function load(
       const wrong = ownerProblem(line.header.owner, owner);
       if (wrong !== undefined) return { ok: false, problems: [{ line: 1, reason: wrong }], total: 1 };
     } else if (line.type === 'problems' && reader.header === undefined) {
-      break; // no backup: nothing behind the first line means anything
+      break; // The file is not a backup: the lines after the first have no meaning.
     } else if (line.type === 'record' && reader.total === 0) {
       const problem = await loader.add(line.record, reader.line);
       if (problem) return { ok: false, problems: [problem], total: 1 };
@@ -150,7 +150,7 @@ class RowLoader {
 
   constructor(private readonly client: Client) {}
 
-  /** Resolves with what the database has against rows that were added so far. */
+  /** Resolves with the problem that the database finds in the rows added so far, if any. */
   async add({ table, row }: BackupRecord, line: number): Promise<BackupProblem | undefined> {
     const full = this.rows.length >= BATCH || this.size >= BATCH_TEXT || this.table !== table;
     const problem = full ? await this.flush() : undefined;
@@ -170,7 +170,7 @@ class RowLoader {
       await this.client.query(text, [`[${rows.join(',')}]`]);
       return undefined;
     } catch (error) {
-      // Integrity of the data, and what cannot be read as the type of its column.
+      // Integrity violations, and values that cannot be read as the type of their column.
       if (!(error instanceof DatabaseError) || !/^2[23]/.test(error.code ?? '')) throw error;
       const detail = error.detail === undefined ? '' : ` (${error.detail})`;
       return { line: first, reason: `${table}, lines ${first} to ${last}: ${error.message}${detail}` };

@@ -4,8 +4,8 @@ import type { AuditInterface, AuditResult, AgentFinding } from '@causeway/store'
 import { Check, Column, Entity, Index, JoinColumn, OneToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /*
- * The tables as TypeORM sees them; migrations/ makes them, and schema.spec.ts holds the two equal. Columns keep the
- * database's names where rows are read by statements, and have ours where a repository reads them.
+ * The TypeORM entities of the tables; migrations/ creates the tables, and schema.spec.ts checks that both are equal. Columns keep the database's
+ * names where rows are read by statements, and have ours where a repository reads them.
  */
 
 const identityPart = { type: 'text', collation: 'C', primaryKeyConstraintName: 'resources_identity' } as const;
@@ -34,7 +34,7 @@ export class ResourceRow {
   @Column('bigint') created_at: number;
   @Column('bigint') modified_at: number;
   @Column('bigint') revision: number;
-  /** Null: made here, in whatever incarnation this store has now. */
+  /** Null: made here, in the current incarnation of this store. */
   @Column('text', { nullable: true, comment: 'NULL: made here, in whatever incarnation this store has now' })
   origin_incarnation: string | null;
   @Column('bigint') origin_revision: number;
@@ -174,7 +174,7 @@ export class AuditRow {
   @Column('text') activity: string;
   @Column('text') result: AuditResult;
   @Column('text') reason: string;
-  /** Null: the write created the resource, or the entry is of no write. */
+  /** Null: the write created the resource, or the entry does not belong to a write. */
   @Column('bigint', { nullable: true }) generation_before: number | null;
   @Column('bigint', { nullable: true }) generation_after: number | null;
   @Column('bigint', { nullable: true }) revision: number | null;

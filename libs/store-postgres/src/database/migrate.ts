@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT = 5_000;
 export interface MigrateOptions {
   readonly servers: DatabaseServers;
   readonly logger: Logger;
-  /** Work on a database that a later version has migrated, as during a rolling update. */
+  /** Whether to work on a database that a later version has migrated, as during a rolling update. */
   readonly tolerateNewer: boolean;
 }
 
@@ -70,7 +70,7 @@ async function runMigrations({ servers, logger, tolerateNewer }: MigrateOptions,
   if (unknown.length > 0) {
     const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
     const newest = Math.max(...known.map(stepNumber));
-    // A rolling update, or its way back: steps of the next version bear this program beside it.
+    // A rolling update or its rollback: the steps of the next version are compatible with this program.
     if (unknown.every((name) => (neededStep(name) ?? Infinity) <= newest))
       return logger.warn(`${line}; continuing, as it bears the version before it`);
     if (!tolerateNewer)
@@ -80,7 +80,7 @@ async function runMigrations({ servers, logger, tolerateNewer }: MigrateOptions,
   if (known.some((name) => !executed.includes(name))) await runMissing(servers, logger);
 }
 
-/** An acknowledged write must survive (I9): a server may be configured otherwise, and only its operator knows. */
+/** An acknowledged write must survive (I9): a server may be configured to lose it, and only its operator can decide that. */
 async function warnOfLoss({ logger }: MigrateOptions, client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off' ORDER BY name`,

@@ -16,7 +16,7 @@ export interface ReadyOptions {
 /** The database must not be used as it is; the message says what to do. No later try helps. */
 export class DatabaseRefused extends Unavailable {}
 
-/** Codes that no waiting mends: wrong password or user, no such database, no permission. */
+/** Codes that no waiting fixes: wrong password or user, no such database, no permission. */
 const PERMANENT = /^(28|3D|42)/;
 /** Timeout of one answer, ms. */
 const ANSWER_TIMEOUT = 5_000;
@@ -39,7 +39,7 @@ export async function readyDatabase(options: ReadyOptions, prepare: () => Promis
   }
 }
 
-/** Logs once where and why it waits. */
+/** Waits for an answer, and logs once the server and the reason of the wait. */
 async function awaitAnswer(options: ReadyOptions): Promise<void> {
   const { clock, logger, signal } = options;
   const until = clock.now() + options.timeout;

@@ -27,7 +27,7 @@ export interface Statement {
 const INT8 = 20;
 const IDLE_TIMEOUT = 60_000;
 const CONNECT_TIMEOUT = 10_000;
-/** Time for which a borrowed connection may stay silent once others of its server failed, ms. */
+/** The time after which a borrowed connection without traffic is closed, once other connections of its server failed, ms. */
 const END_TIMEOUT = 5_000;
 
 /**
@@ -137,20 +137,20 @@ export class StoreDatabase {
     return this.withRunner((runner) => work(runner.manager.getRepository(entity)));
   }
 
-  /** Whether the server process of this id, as notifications name it, serves this pool. */
+  /** Reports whether this pool owns the server process with this id, as notifications name it. */
   owns(backend: number): boolean {
     return this.backends.has(backend);
   }
 
-  /** Open connections, idle ones, and callers that wait for one. */
+  /** Returns the numbers of open connections, of idle ones, and of callers that wait for one. */
   usage(): { readonly open: number; readonly idle: number; readonly waiting: number } {
     const { totalCount: open = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = this.pool ?? {};
     return { open, idle, waiting };
   }
 
   /**
-   * Gives connections up that lead to a server which is away without an error, as another connection did: idle ones at once, one that is
-   * lent where nothing comes from it for a while. What it was asked throws Unavailable then, long before the longest statement is over.
+   * Closes connections to a server that vanished without an error, as another connection detected: idle ones at once, borrowed ones after a while
+   * without traffic. Their statements then throw Unavailable, long before the statement timeout.
    */
   async leaveSilent(): Promise<void> {
     const before = [...this.open];
@@ -232,7 +232,7 @@ export async function queryOn<Row extends QueryResultRow>(client: ClientBase, st
   return rows;
 }
 
-/** Bytes that a connection has had from its server. */
+/** Returns the number of bytes that a connection has received from its server. */
 function heardBy({ connection: { stream } }: pg.Client): number {
   return stream instanceof Socket ? stream.bytesRead : 0;
 }

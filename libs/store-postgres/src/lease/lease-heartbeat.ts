@@ -1,7 +1,7 @@
-/** Why a worker stopped renewing. */
+/** The reason why a worker stopped renewing. */
 export type HeartbeatEnd = 'stalled' | 'refused';
 
-/** Words of the memory: instants in ns of the machine's monotonic clock, which is the same in all threads. */
+/** Indexes into the shared memory: instants in ns of the host's monotonic clock, which is the same in all threads. */
 const [BEAT, RENEWED, END] = [0, 1, 2];
 const ENDS: readonly (HeartbeatEnd | undefined)[] = [undefined, 'stalled', 'refused'];
 
@@ -16,27 +16,27 @@ export class LeaseHeartbeat {
     this.words = new BigInt64Array(memory);
   }
 
-  /** The event loop is alive. */
+  /** Records that the event loop is alive. */
   beat(): void {
     Atomics.store(this.words, BEAT, process.hrtime.bigint());
   }
 
-  /** A renewal that was requested at `asked` (`LeaseHeartbeat.now`) is granted. */
+  /** Records that a renewal that was requested at `asked` (`LeaseHeartbeat.now`) is granted. */
   renewed(asked: bigint): void {
     Atomics.store(this.words, RENEWED, asked);
   }
 
-  /** The worker stops. Called before it releases the lease, so that the event loop knows no later than others. */
+  /** Records that the worker stops. Called before it releases the lease, so that the event loop does not learn of it later than others. */
   end(why: HeartbeatEnd): void {
     Atomics.store(this.words, END, BigInt(ENDS.indexOf(why)));
   }
 
-  /** ms since the event loop was last known to be alive. */
+  /** Returns the time since the last heartbeat of the event loop, ms. */
   sinceBeat(): number {
     return since(Atomics.load(this.words, BEAT));
   }
 
-  /** ms since the newest granted renewal was asked for; Infinity before the first. */
+  /** Returns the time since the newest granted renewal was requested, ms; Infinity before the first. */
   sinceRenewal(): number {
     const at = Atomics.load(this.words, RENEWED);
     return at === 0n ? Infinity : since(at);

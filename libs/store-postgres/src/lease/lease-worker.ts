@@ -22,7 +22,7 @@ export interface LeaseWorkerOptions {
   readonly memory: SharedArrayBuffer;
 }
 
-/** A busy machine cannot connect in less, ms. */
+/** The minimum timeout, ms: a busy host cannot connect in less. */
 const SHORTEST_TIMEOUT = 100;
 
 class LeaseWorker {
@@ -70,7 +70,7 @@ class LeaseWorker {
     if ((await this.query(release)) === undefined) await this.query(release);
   }
 
-  /** Whether the statement returned rows; undefined when the database did not answer. */
+  /** Returns whether the statement returned rows; undefined if the database did not answer. */
   private async query(statement: { name?: string; text: string; values: unknown[] }): Promise<boolean | undefined> {
     try {
       this.client ??= await this.connect();

@@ -9,7 +9,7 @@ const READ = `SELECT l.epoch, l.holder, l.witness,
 
 const TAKE_OVER = 'SELECT causeway_begin_epoch($1, $2, $3, $4, $5) AS epoch';
 
-/** A type of rows: interfaces have no index. */
+/** A mapped type of rows: interfaces have no index signature. */
 type Columns<T> = { readonly [Name in keyof T]: T[Name] };
 
 /** The leader's epoch and lease in Postgres, on a pool of its own, so that no queue of writes delays a renewal. */
@@ -55,7 +55,7 @@ export class PostgresLease implements LeaderLease {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Call when the database notifies that a leader has released. */
+  /** Notifies the candidate that a leader has released its lease. */
   released(): void {
     for (const listener of [...this.listeners]) listener();
   }

@@ -27,9 +27,9 @@ const BEATS = 15;
 const HEAP_MIB = 32;
 
 /**
- * Renews a term's lease by a thread of its own (docs/adr/0004-lease-in-a-worker.md): a busy event loop does not lose it
- * before it has stood still for `stallMs`. The event loop renews while the thread does not: until the thread is up, and
- * when it cannot connect. A thread that dies is restarted.
+ * Renews a term's lease in a thread of its own (docs/adr/0004-lease-in-a-worker.md): a busy event loop keeps the lease until it has stood still for
+ * `stallMs`. The event loop itself renews while the thread cannot: until the thread is up, and when it cannot connect. A thread that dies is
+ * restarted.
  */
 export class WorkerLeaseKeeper implements LeaseKeeper {
   constructor(private readonly options: WorkerLeaseKeeperOptions) {}
@@ -71,7 +71,7 @@ class LeaseThread {
     return this.heartbeat.sinceRenewal();
   }
 
-  /** Whether the newest renewal leaves time for the next. */
+  /** Reports whether the newest renewal leaves time for the next. */
   fresh(): boolean {
     return this.age() < (this.request.leaseMs * 2) / 3;
   }

@@ -14,14 +14,14 @@ interface SnapshotRows {
 }
 
 type HeadRow = { incarnation: string; revision: number };
-/** A row of the log beside the head; without changes one row whose log columns are null. */
+/** A row of the log together with the head; without changes one row whose log columns are null. */
 interface PageRow extends ResourceRow {
   head_incarnation: string;
   head_revision: number;
   head_floor: number;
 }
 
-/** Reads of the log: its head, single resources, everything, and what changed since a point. */
+/** Reads the log: its head, single resources, everything, and the changes since a point. */
 export class LogReader {
   constructor(private readonly database: StoreDatabase) {}
 
@@ -41,7 +41,7 @@ export class LogReader {
     return row && decodeResource(row, row.head_incarnation, new StringInterner());
   }
 
-  /** The whole state of one moment, read in pages. */
+  /** Returns the whole state of one moment, read in pages. */
   snapshot(): Promise<Snapshot> {
     return this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -59,7 +59,7 @@ export class LogReader {
     });
   }
 
-  /** The changes after `since`, at most a page; undefined when there are none. Throws RelistRequired. */
+  /** Returns the changes after `since`, at most a page; undefined if there are none. Throws RelistRequired. */
   async changesSince(since: StorePoint): Promise<{ readonly batch: ChangeBatch; readonly full: boolean } | undefined> {
     const rows = await this.database.read<PageRow>({ name: 'since', text: SINCE, values: [since.revision, PAGE] });
     const [first] = rows;
@@ -81,7 +81,7 @@ const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
 
-// One statement, so head, floor and rows are of one snapshot (docs/design.md §2.3).
+// One statement, so that head, floor and rows are of one snapshot (docs/design.md §2.3).
 const SINCE = `SELECT h.incarnation AS head_incarnation, h.revision AS head_revision, h.floor AS head_floor, r.*
   FROM store_head h LEFT JOIN LATERAL (SELECT * FROM resources WHERE revision > $1 ORDER BY revision LIMIT $2) r ON true`;
 

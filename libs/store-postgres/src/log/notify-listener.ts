@@ -8,14 +8,14 @@ export interface NotifyListenerOptions {
   readonly logger: Logger;
   /** Callback of each channel. `backend`: the server process that notified; undefined after a new connection. */
   readonly channels: Readonly<Record<string, (backend: number | undefined) => void>>;
-  /** Called when a connection stands again after one that had not answered: whatever was connected before may have no server any more. */
+  /** Called when a connection was opened after one that had not answered: older connections may have no server any more. */
   readonly afterSilence: () => void;
 }
 
 /** Interval of the statements that check a silent connection, ms. */
 const PROBE_EVERY = 3_000;
 const PROBE_TIMEOUT = 5_000;
-/** A probe that fails only after this time was not answered, ms: a connection that breaks fails at once. */
+/** A probe that fails after at least this time was not answered, ms: a broken connection fails at once. */
 const SILENT = PROBE_TIMEOUT / 2;
 
 /**

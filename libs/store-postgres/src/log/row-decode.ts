@@ -25,7 +25,7 @@ export class StringInterner {
 /** The fields that every resource has. */
 type ResourceFacts = Omit<Resource, 'status' | 'graceStartedAt'>;
 
-/** A resource of its facts and its optional fields. The facts object becomes the resource: a copy would take more memory. */
+/** Makes a resource of its facts and its optional fields. The facts object becomes the resource: a copy would take more memory. */
 export function resourceWith(
   facts: ResourceFacts,
   status: JsonObject | null | undefined,
@@ -37,7 +37,7 @@ export function resourceWith(
   return resource;
 }
 
-/** The resource of a living row, in the given incarnation of the store. */
+/** Decodes the resource of a living row, in the given incarnation of the store. */
 export function decodeResource(row: ResourceRow, incarnation: string, texts: StringInterner): Resource {
   const facts = {
     id: readIdentity(row, texts),
@@ -61,14 +61,14 @@ function readOrigin(row: ResourceRow, here: string, texts: StringInterner): Reso
   return traceparent ? { incarnation, revision, committedAt, traceparent } : { incarnation, revision, committedAt };
 }
 
-/** A row as a change of the log. */
+/** Decodes a row as a change of the log. */
 export function decodeChange(row: ResourceRow, incarnation: string, texts: StringInterner): StoreChange {
   return row.deleted_at === null
     ? { type: 'put', resource: decodeResource(row, incarnation, texts) }
     : { type: 'delete', tombstone: decodeTombstone(row, texts) };
 }
 
-/** The tombstone of a deleted row. */
+/** Decodes the tombstone of a deleted row. */
 export function decodeTombstone(row: ResourceRow, texts: StringInterner): Tombstone {
   return {
     id: readIdentity(row, texts),
@@ -84,22 +84,22 @@ function readIdentity(row: ResourceRow, texts: StringInterner): Resource['id'] {
 }
 
 /*
- * JSON columns as the rest of the program may rely on them. This program always writes these shapes; a row that a person,
- * an older version or another tool wrote must not stop a start. Valid values are returned as they are, without a copy.
+ * The functions below read JSON columns into the shapes that the rest of the program relies on. This program always writes these shapes; a row that a
+ * person, an older version or another tool wrote must not prevent a start. Valid values are returned as they are, without a copy.
  */
 
-/** Labels: the string values of an object. */
+/** Reads labels: the string values of an object. */
 function readLabels(column: unknown): Labels {
   if (!isJsonObject(column)) return {};
   return isTexts(column) ? column : readTexts(column);
 }
 
-/** A spec or a status: an object, else undefined. */
+/** Reads a spec or a status: an object, else undefined. */
 function readObject(column: unknown): JsonObject | undefined {
   return isJsonObject(column) ? column : undefined;
 }
 
-/** Freed addresses: the entries of a list that have an address and a time. */
+/** Reads freed addresses: the entries of a list that have an address and a time. */
 function readFreed(column: unknown): readonly FreedAddress[] {
   const list: readonly unknown[] = isJsonArray(column) ? column : [];
   return list.every(isFreed) ? list : list.filter(isFreed);

@@ -9,7 +9,7 @@ const GRACE = 500;
 /** Codes of a server that refuses this URL: wrong password or user, no such database. */
 const REFUSED = /^(28|3D)/;
 
-/** Answer of one server. `system` and `timeline` identify its cluster and its history. */
+/** The answer of one server. `system` and `timeline` identify its cluster and its history. */
 type ServerAnswer =
   | { readonly type: 'primary'; readonly url: string; readonly system: string; readonly timeline: number }
   | { readonly type: 'standby'; readonly url: string }
@@ -17,12 +17,12 @@ type ServerAnswer =
 type Primary = Extract<ServerAnswer, { type: 'primary' }>;
 
 /**
- * The servers that `DATABASE_URL` names: one, or a primary and its standbys. Connections go to the one that takes writes.
- * Where two do, it is the one of the newest timeline, which was promoted last; a server of a timeline older than one that
- * this process has used is refused, so an old primary that comes back gets no writes (docs/design.md §2.7).
+ * The servers that `DATABASE_URL` names: one, or a primary and its standbys. Connections go to the server that accepts writes. If two do, the one
+ * with the newest timeline wins, which was promoted last; a server with a timeline older than one that this process has used is refused, so an old
+ * primary that comes back gets no writes (docs/design.md §2.7).
  */
 export class DatabaseServers {
-  /** The class of connections, for a pool. It is `Client` itself where there is one server. */
+  /** The class of connections, for a pool; `Client` itself if there is one server. */
   readonly ClientClass: typeof Client;
   /** Newest timeline used, by cluster. */
   private readonly newest = new Map<string, number>();
@@ -44,17 +44,17 @@ export class DatabaseServers {
     return formatServers(this.urls);
   }
 
-  /** A connection, not connected yet. */
+  /** Creates a connection, not connected yet. */
   client(config: ClientConfig = {}): Client {
     return new this.ClientClass({ ...config, connectionString: this.url });
   }
 
-  /** The next connection looks anew for the primary: the one that was known failed, or is a standby now. */
+  /** Makes the next connection look for the primary again: the known one failed, or is a standby now. */
   doubt(): void {
     this.known = undefined;
   }
 
-  /** The URL of the primary. Asks the servers where none is known or the known one failed; rejects where none is primary. */
+  /** Returns the URL of the primary. Asks the servers if none is known or the known one failed; rejects if none is primary. */
   async primary(): Promise<string> {
     if (this.known !== undefined) return this.known;
     this.finding ??= this.find().finally(() => (this.finding = undefined));
@@ -75,7 +75,7 @@ export class DatabaseServers {
   }
 }
 
-/** A connection that looks for the primary when it connects. */
+/** Returns a class of connections that look for the primary when they connect. */
 function primaryClient(servers: DatabaseServers): typeof Client {
   return class extends Client {
     override connect(): Promise<Client>;
@@ -105,7 +105,7 @@ function primaryClient(servers: DatabaseServers): typeof Client {
   };
 }
 
-/** The answers of all, without those that stay silent for long once a server that takes writes has answered. */
+/** Returns the answers of all servers, except those that are still silent some time after a server that accepts writes has answered. */
 async function askAll(urls: readonly string[]): Promise<readonly ServerAnswer[]> {
   const answers: ServerAnswer[] = [];
   const over = new AbortController();
@@ -146,14 +146,14 @@ async function ask(url: string): Promise<ServerAnswer> {
   }
 }
 
-// The file that is being written names the timeline at once; the control file does only after a checkpoint.
+// The name of the WAL file being written contains the timeline at once; the control file does only after a checkpoint.
 const STATE = `SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS readable,
   CASE WHEN NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean
     THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
 
 const SYSTEM = 'SELECT system_identifier::text AS system FROM pg_control_system()';
 
-/** The error where no server is a primary: that of a server which refuses the URL itself, else what each said. */
+/** Returns the error if no server is a primary: the error of a server that refuses the URL itself, else the answers of all. */
 function toFailure(answers: readonly ServerAnswer[]): Error {
   const said = answers.map((answer) => {
     const reason = answer.type === 'silent' ? formatMessage(answer.error) : 'a standby';

@@ -27,7 +27,7 @@ export function serverUrls(url: string): ServerUrls {
   return servers.ok ? { ok: true, urls: servers.value.map((server) => `${before}${server}${rest}`) } : servers;
 }
 
-/** Returns the fault of a `DATABASE_URL`; undefined if there is none, as far as can be seen without the servers. */
+/** Returns the fault of a `DATABASE_URL`; undefined if none can be found without the servers. */
 export function databaseUrlFault(url: string): string | undefined {
   const found = serverUrls(url);
   return found.ok ? undefined : found.reason;

@@ -6,7 +6,7 @@ import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '
 const GROUP_SIZE = 50;
 /** Maximum number of concurrent statements. */
 const CONCURRENT_GROUPS = 3;
-/** A statement that takes longer no longer delays the next group: its connection may hang until its time-out, ms. */
+/** A statement that takes longer no longer delays the next group, ms: its connection may hang until its timeout. */
 const SLOW = 25;
 /** After a group of this size, the next one waits GATHER ms for as many. */
 const BUSY_SIZE = 3;
@@ -108,7 +108,7 @@ export class GroupCommit {
   }
 }
 
-/** All that the requests of a group were decided from, as of the oldest of their revisions. */
+/** Returns the union of the read sets of a group, as of the oldest of their revisions. */
 function jointReadSet(group: readonly PendingWrite[]): Pick<WriteRequest, 'unchanged'> {
   const sets = group.flatMap(({ request: { unchanged } }) => unchanged ?? []);
   if (sets.length === 0) return {};

@@ -14,7 +14,7 @@ interface WrittenRows {
   readonly rows: readonly ResourceRow[];
 }
 
-/** The write changed nothing but what its patches name. `at`: ms since 1970. */
+/** A write that changed only the fields that its patches name. `at`: ms since 1970. */
 interface WrittenPatches {
   readonly rows?: undefined;
   readonly at: number;
@@ -28,7 +28,7 @@ interface RecentWrite {
   readonly floor: number;
 }
 
-/** Watches that are further behind than so many writes, or changes, read the log. */
+/** Watches that are further behind than this number of writes, or of changes, read the log. */
 const [WRITES_KEPT, CHANGES_KEPT] = [100, 10_000];
 
 /**
@@ -58,7 +58,7 @@ export class RecentWrites {
     this.keep({ incarnation, revision: after }, write);
   }
 
-  /** The write right after `point`; undefined when another process made it, it is evicted, or `held` lacks its base rows. */
+  /** Returns the write right after `point`; undefined if another process made it, if it was evicted, or if `held` lacks its base rows. */
   after(point: StorePoint, held?: ResourceLookup): ChangeBatch | undefined {
     const write = this.writes.get(formatKey(point));
     const changes = write?.changes(held);
@@ -76,7 +76,7 @@ export class RecentWrites {
   }
 }
 
-/** The latest row of each resource, as a change. */
+/** Returns the latest row of each resource, as a change. */
 function listLatest(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
   const texts = new StringInterner();
   const latest = new Map<string, StoreChange>();
@@ -87,7 +87,7 @@ function listLatest(rows: readonly ResourceRow[], incarnation: string): readonly
   return [...latest.values()];
 }
 
-/** A patch that was written, and its revision. */
+/** A written patch and its revision. */
 interface Patched {
   readonly change: PatchChange;
   readonly revision: number;

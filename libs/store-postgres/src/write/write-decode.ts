@@ -21,7 +21,7 @@ export type WireResult =
       holder: IdentityTuple | null,
     ];
 
-/** Decodes the results of `causeway_write`. Its JSON is trusted: the function is ours. */
+/** Decodes the results of `causeway_write`. The JSON is trusted, because the function is ours. */
 export function wireResults(text: string): readonly WireResult[] {
   return JSON.parse(text) as readonly WireResult[];
 }

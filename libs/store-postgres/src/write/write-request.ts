@@ -27,7 +27,7 @@ export const WRITE_STATEMENT = 'SELECT * FROM causeway_write($1, $2, $3, $4, $5,
 /** The one statement of a write that leaves entries in the audit log. */
 const AUDITED_STATEMENT = 'SELECT * FROM causeway_write_audited($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)';
 
-/** The one statement of a write that names what it was decided from. */
+/** The one statement of a write with a read set that must be unchanged. */
 const UNCHANGED_STATEMENT =
   'SELECT * FROM causeway_write_unchanged($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)';
 
@@ -37,13 +37,13 @@ export interface WriteCall {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly stash: boolean;
-  /** Its values follow `values`: a write in parts knows the revision when the part before is written. */
+  /** Bound after `values`: the revision of a later batch is known only when the batch before it is written. */
   readonly unchanged?: ReadSet;
   /** Results that need no database, by index in the request. */
   readonly known: ReadonlyMap<number, ChangeResult>;
 }
 
-/** The arguments of `causeway_write`. Throws RefusedWrite where all changes must be written and one is unstorable. */
+/** Returns the arguments of `causeway_write`. Throws RefusedWrite if all changes must be written and one is unstorable. */
 export function writeCall(request: WriteRequest): WriteCall {
   const known = unstorableChanges(request.changes);
   if (request.onRefusal === 'abort' && known.size > 0) throw toRefusal(request.changes, known);
@@ -68,10 +68,10 @@ export function writeCall(request: WriteRequest): WriteCall {
   return { name: 'write-audited', text: AUDITED_STATEMENT, values: audited, stash, known };
 }
 
-/** All values of the statement; `before` is the revision of the part before this one, if there is one. */
+/** Returns all values of the statement; `before` is the revision of the previous batch, if there is one. */
 export function bindValues({ values, unchanged }: WriteCall, before: number | undefined): readonly unknown[] {
   if (!unchanged) return values;
-  // The part before has made sure that until then only this write has changed something.
+  // The previous batch has verified that only this write changed anything until then.
   return [...values, before ?? unchanged.revision, unchanged.kinds ?? [], unchanged.mesh ?? null];
 }
 
@@ -80,7 +80,7 @@ class AuditSources {
   readonly list: AuditSource[] = [];
   private readonly places = new Map<AuditSource, number>();
 
-  /** The place of a source in the list; undefined for a change without one. */
+  /** Returns the index of a source in the list; undefined for a change without one. */
   findIndex(source: AuditSource | undefined): number | undefined {
     if (source === undefined) return undefined;
     const known = this.places.get(source);
@@ -90,13 +90,13 @@ class AuditSources {
   }
 }
 
-/** `tell_rows` of `causeway_write`: null where the patches themselves describe the result, else whether rows are echoed. */
+/** Returns the argument `tell_rows` of `causeway_write`: null if the patches themselves describe the result, else whether rows are echoed. */
 function echoMode(changes: readonly Change[]): boolean | null {
   const arePatches = changes.every((change) => change.type === 'patch' && change.expect !== 'any');
   return arePatches ? null : changes.length <= ROWS_ECHOED;
 }
 
-/** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
+/** Returns the results of a request in its order; throws RefusedWrite if all or nothing was requested. */
 export function decodeResults(
   request: WriteRequest,
   call: WriteCall,
@@ -116,7 +116,7 @@ export function decodeResults(
   });
 }
 
-/** The error for a fence that did not hold. */
+/** Returns the error for a fence that did not hold. */
 export function fencedError(fenced: string, { fence, session }: WriteRequest): Fenced {
   return fenced === 'leader'
     ? new Fenced(`epoch ${fence?.epoch ?? 0} of ${fence?.holder ?? ''} has ended`)
@@ -146,7 +146,7 @@ function toChanges(
   return changes.flatMap((change, at) => (left.has(at) ? [] : [changeFields(change, at, sources)]));
 }
 
-/** Called for every change of every write, so it makes no intermediate copies; undefined fields are not sent. */
+/** Encodes a change. Called for every change of every write, so it makes no intermediate copies; undefined fields are not sent. */
 function changeFields(change: Change, at: number, sources: AuditSources): JsonObject {
   const { type, id, expect } = change;
   const { kind, mesh, zone, namespace, name } = id;
@@ -187,7 +187,7 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
   };
 }
 
-/** Of two entries with one key the later one is written. */
+/** Encodes metadata entries; of two entries with one key the later one is written. */
 function encodeEntries(notes: readonly MetadataEntry[]): string | null {
   if (notes.length === 0) return null;
   const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));

@@ -23,7 +23,7 @@ export interface BackupHead {
   readonly creationOrder: number;
   /** The leader's epoch. */
   readonly epoch: number;
-  /** Largest session number of a deleted zone. */
+  /** The maximum session number of a deleted zone. */
   readonly sessionFloor: number;
 }
 

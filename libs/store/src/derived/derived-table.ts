@@ -27,7 +27,7 @@ export function fillInSlices({ clock, logger, failure, signal }: FillOptions): F
 
 /** State that follows a derived table, or the index. Its methods are called after the change, must be quick and not throw. */
 export interface Follower<Change> {
-  /** Everything was filled anew, and may be another. */
+  /** Announces that everything was derived again and may have changed. */
   reload(): void;
   /** Takes what one event may have changed. */
   apply(change: Change): void;

@@ -4,7 +4,7 @@ import { freshId, freshVip, held, put, refusals, write, writeOne, type StoreFixt
 
 const take = (id: Identity, vip: string | null): PatchChange => ({ type: 'patch', id, expect: 'any', vip });
 
-/** Guarantee 6 and I1: no address twice; what is given up is noted by the store's clock. */
+/** Guarantee 6 and I1: no address is given twice; freed addresses are recorded by the store's clock. */
 export function describeAddresses(world: () => StoreFixture): void {
   describe('an address', () => {
     it('I1: has one living holder, who is named', async () => {

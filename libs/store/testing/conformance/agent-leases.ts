@@ -8,7 +8,7 @@ function createLeaseAgent(machine: string, more: Partial<LeaseAgent> = {}): Leas
   return { instance: machine, run: `${machine}-1`, startedAt: 1_000, machine, address: '10.0.0.1', ...more };
 }
 
-/** An agent that shows a secret, or none. */
+/** An agent with a secret, or without one. */
 type AgentClaim = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
 
 function proven(agent: LeaseAgent, secretHash: string): AgentClaim {
@@ -69,7 +69,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       const [of, old] = [key(), key()];
       const later = (run: string, startedAt: number): LeaseAgent => createLeaseAgent('a', { run, startedAt });
       expect(await take(of, proven(createLeaseAgent('a'), 'hash'), 's1')).toBe('taken');
-      // A thief says all that labels and lists show, from the same address.
+      // A thief knows everything that labels and lists show, and calls from the same address.
       for (const shown of [{}, ...['', 'other', 'hash2', 'has'].map((secretHash) => ({ secretHash }))])
         expect(await take(of, { ...later('thief', 3_000), ...shown }, 's2')).toMatchObject({
           session: 's1',
@@ -103,7 +103,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       );
       await world().agentLeases.drop({ ...of, session: 's3' });
       expect(await take(of, proven(createLeaseAgent('b'), 'another'), 's4', 0)).toBe('taken');
-      // An agent of an earlier version takes what has ended, and goes by what it says from then on.
+      // An agent of an earlier version takes an expired lease, and its own instance id counts from then on.
       expect(await take(of, createLeaseAgent('b'), 's5')).toBe('taken');
       expect(await take(of, createLeaseAgent('b', { startedAt: 2_000, run: 'x' }), 's6')).toBe('taken');
     });
@@ -206,7 +206,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [over], expiredTotal: 1 });
       await agentLeases.drop({ ...over, session: 's3' });
       expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
-      // The same agent comes with a shorter lease.
+      // The same agent returns with a shorter lease.
       await take(later, createLeaseAgent('b'), 's4', 0);
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [later], expiredTotal: 1 });
       await agentLeases.renew([{ ...later, session: 's4', age: 0 }], LONG);

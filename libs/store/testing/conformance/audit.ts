@@ -25,7 +25,7 @@ const RECORD: AuditRecord = {
   age: 0,
 };
 
-/** A user whom no other test has. */
+/** Returns a user that no other test has. */
 function freshUser(): string {
   return freshId('User').name;
 }
@@ -45,7 +45,7 @@ async function readPages(log: AuditLog, query: AuditQuery): Promise<readonly Aud
   }
 }
 
-/** The audit log: what is committed with a write, and what is not. */
+/** The audit log: the entries that are committed with a write, and those that are not. */
 export function describeAudit(world: () => StoreFixture): void {
   describe('the audit log', () => {
     it('has one entry of each change that wrote something, with who, what and the generations', async () => {
@@ -126,7 +126,7 @@ export function describeAudit(world: () => StoreFixture): void {
         { ...done, position: expect.anything() },
         { ...refused, position: expect.anything() },
       ]);
-      // A store may date each entry when it writes it, so the two are as far apart as the ages but for what the call took.
+      // A store may date each entry when it writes it, so the two are as far apart as their ages, except for the duration of the call.
       const apart = ((first?.position.at ?? 0) - (second?.position.at ?? 0)) / 1_000;
       expect(Math.abs(apart - (late - age))).toBeLessThanOrEqual(took + 1);
     });

@@ -3,7 +3,7 @@ import { RefusedWrite } from '../../src/refused-write';
 import type { ResourceStore } from '../../src/resource-store';
 import { freshId, held, put, refusals, write, writeOne, type StoreFixture } from './store-fixture';
 
-/** Guarantee 1: a write names what it read. */
+/** Guarantee 1: a write names the revision that it read. */
 export function describeConcurrency(world: () => StoreFixture): void {
   describe('optimistic concurrency', () => {
     it('refuses a stale write with Conflict and changes nothing', async () => {

@@ -71,7 +71,7 @@ export function describeCopies(world: () => StoreFixture): void {
       await write(store, put(id, { n: 7 }, { copy: copyFacts(at(7)) }), { type: 'delete', id, expect: 'any' });
       expect(await refusals(store, put(id, { n: 6 }, { copy: copyFacts(at(6)) }))).toEqual(['older']);
       expect(await store.get(id)).toBeUndefined();
-      // Withdrawn and exported again it is as it was.
+      // Withdrawn and exported again, it has its former state.
       expect(await refusals(store, put(id, { n: 7 }, { copy: copyFacts(at(7)) }))).toEqual([undefined]);
     });
 

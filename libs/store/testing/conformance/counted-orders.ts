@@ -10,7 +10,7 @@ interface JoinedZone {
   readonly session: number;
 }
 
-/** The creation order that counts for what the session of a zone writes (docs/adr/0012-the-order-that-counts.md). */
+/** The creation order that counts for writes of a zone's session (docs/adr/0012-the-order-that-counts.md). */
 export function describeCountedOrders(world: () => StoreFixture): void {
   const join = async (zone = freshId().name): Promise<JoinedZone> => {
     const opening = await world().sessions.open({

@@ -57,7 +57,7 @@ export function describeFences(world: () => StoreFixture): void {
       expect(standing.remaining).toBeGreaterThan(0);
       expect(standing.remaining).toBeLessThanOrEqual(60_000);
       expect(await lease.takeOver(epoch, 'b', 60_000)).toBeUndefined();
-      await lease.release(epoch, 'b'); // not its to release
+      await lease.release(epoch, 'b'); // Not this candidate's to release.
       expect(await lease.takeOver(epoch, 'b', 60_000)).toBeUndefined();
       await lease.release(epoch, 'a');
       expect(await lease.readEpoch()).toEqual({ epoch, holder: 'a', witness: 'lock', remaining: 0 });
@@ -77,8 +77,7 @@ export function describeFences(world: () => StoreFixture): void {
       expect(await lease.takeOver(first, 'b', 60_000, change('lock', 'lease'))).toBe(first + 1);
       expect(await lease.readEpoch()).toMatchObject({ epoch: first + 1, holder: 'b', witness: 'lease' });
       await lease.release(first + 1, 'b');
-      // // A candidate that does not know the current witness takes over nothing, and neither does one that read
-      // another one.
+      // A candidate that does not know the current witness takes over nothing, and neither does one that read another one.
       expect(await lease.takeOver(first + 1, 'c', 60_000)).toBeUndefined();
       expect(await lease.takeOver(first + 1, 'c', 60_000, change('lock', 'lease'))).toBeUndefined();
       expect(await lease.takeOver(first + 1, 'c', 60_000, change('lease', 'lease'))).toBe(first + 2);
@@ -107,14 +106,14 @@ export function describeFences(world: () => StoreFixture): void {
     it('is renewed by who holds it, and ends when the lease is let expire', async () => {
       const { lease } = world();
       const first = await lead(lease, 'a', 1);
-      const second = await lead(lease, 'b', 60_000); // the lease of 1 ms has run out
+      const second = await lead(lease, 'b', 60_000); // The lease of 1 ms has expired.
       expect(second).toBe(first + 1);
       expect(await lease.renew(first, 'a', 60_000)).toBe(false);
       expect(await lease.renew(second, 'a', 60_000)).toBe(false);
       expect(await lease.renew(second, 'b', 30_000)).toBe(true);
       expect((await lease.readEpoch()).remaining).toBeLessThanOrEqual(30_000);
       await lease.release(second, 'b');
-      expect(await lease.renew(second, 'b', 60_000)).toBe(false); // a renewal that comes late revives nothing
+      expect(await lease.renew(second, 'b', 60_000)).toBe(false); // A late renewal revives nothing.
       expect((await lease.readEpoch()).remaining).toBe(0);
     });
 

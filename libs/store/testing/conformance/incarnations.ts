@@ -27,7 +27,7 @@ export function describeIncarnations(world: () => StoreFixture): void {
       await fresh.reach(end);
       expect(fresh.names()).toEqual([later.name]);
 
-      // // A reader that watched all the time has seen the event and continues.
+      // A reader that watched all the time has seen the event and continues.
       await write(store, put(later, { n: 2 }));
       await still.reach(end + 1);
       expect(still.batches.at(-1)?.compactionRevision).toBe(after.revision);
@@ -71,7 +71,7 @@ export function describeIncarnations(world: () => StoreFixture): void {
         { status: 'rejected', reason: new RelistRequired('incarnation') },
         { status: 'rejected', reason: new RelistRequired('incarnation') },
       ]);
-      // A resource made here is of the current incarnation; a copy is of its origin's.
+      // A resource made here has the current incarnation; a copy has its origin's.
       expect((await store.get(made.id))?.origin.incarnation).toBe(begun.incarnation);
       expect((await store.get(copied.id))?.origin.incarnation).toBe('far');
       const { point } = await other.snapshot();

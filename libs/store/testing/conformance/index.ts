@@ -71,7 +71,7 @@ import { describeWatching } from './watching';
 
 export { WatchReader, copyFacts, freshId, held, freshVip, put, write, type StoreFixture } from './store-fixture';
 
-/** Declares the suite for one kind of store; `makeWorld` is called once a group of tests. */
+/** Declares the suite for one kind of store; `makeWorld` is called once for each group of tests. */
 export function storeConformance(name: string, makeWorld: () => Promise<StoreFixture>): void {
   describe(`${name} as a ResourceStore`, () => {
     let current: StoreFixture | undefined;

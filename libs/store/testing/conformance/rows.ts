@@ -77,7 +77,7 @@ export function describeRows(world: () => StoreFixture): void {
         labels: { team: 'b' },
       });
       expect(patched.creationOrder).toBe(made.creationOrder);
-      // The origin's revision moves with what travels: spec and labels, also when a controller writes the spec.
+      // The origin's revision changes with the synced parts: spec and labels, also when a controller writes the spec.
       expect([respec, relabel, restate, patched].map((row) => row.origin.revision)).toEqual([
         respec.revision,
         relabel.revision,

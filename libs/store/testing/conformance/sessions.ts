@@ -95,7 +95,7 @@ export function describeSessions(world: () => StoreFixture): void {
       expect(await sessions.open(request(zone, { epoch: 6 }))).toEqual({ type: 'older', epoch: 1_000_005 });
 
       expect([await sessions.resetEpoch(zone), await sessions.resetEpoch(zone)]).toEqual([1_000_005, -1]);
-      // I7: nothing of the session before commits any more.
+      // I7: no write of the previous session commits any more.
       const late = { changes: [], onRefusal: 'abort', session: { zone, session: high } } as const;
       await expect(other.write(late)).rejects.toBeInstanceOf(Fenced);
       expect(getNumber(await sessions.open(request(zone, { epoch: 6 })))).toBeGreaterThan(high);

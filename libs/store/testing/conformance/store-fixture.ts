@@ -14,14 +14,14 @@ import type { ProxySessionStore } from '../../src/proxy-sessions';
 import type { SessionStore } from '../../src/session-store';
 import type { AuditLog } from '../../src/audit-log';
 
-/** One store as two processes see it, empty at first. */
+/** One store from the point of view of two processes, empty at first. */
 export interface StoreFixture {
   readonly store: ResourceStore & StoreMaintenance;
-  /** The same state in another process. */
+  /** The same store in another process. */
   readonly other: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;
   readonly proxies: ProxySessionStore;
-  /** The same in another process. */
+  /** The same sessions in another process. */
   readonly otherProxies: ProxySessionStore;
   readonly agentLeases: AgentLeaseStore;
   readonly lease: LeaderLease;
@@ -31,18 +31,18 @@ export interface StoreFixture {
 
 let made = 0;
 
-/** An identity that no test has used before. */
+/** Returns an identity that no test has used before. */
 export function freshId(kind = 'Thing'): Identity {
   return { kind, mesh: 'default', zone: 'east', namespace: 'default', name: `thing-${++made}` };
 }
 
-/** An address that no test has used before. */
+/** Returns an address that no test has used before. */
 export function freshVip(): string {
   const n = ++made;
   return `241.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
 }
 
-/** A put of whatever there is; `more` overrides. */
+/** Returns a put without a condition; `more` overrides its fields. */
 export function put(id: Identity, spec: JsonObject = {}, more: Partial<PutChange> = {}): PutChange {
   return { type: 'put', id, expect: 'any', labels: { team: 'a' }, spec, ...more };
 }
@@ -60,26 +60,26 @@ export function copyFacts(more: Partial<CopyFacts> = {}): CopyFacts {
   };
 }
 
-/** Writes changes that must all be accepted, and their results. */
+/** Writes changes that must all be accepted, and returns their results. */
 export async function write(store: ResourceStore, ...changes: readonly Change[]): Promise<readonly ChangeResult[]> {
   const { results } = await store.write({ changes, onRefusal: 'abort' });
   return results;
 }
 
-/** Creates or replaces one resource, and what the store then holds. */
+/** Creates or replaces one resource, and returns its stored state. */
 export async function writeOne(store: ResourceStore, change: PutChange): Promise<Resource> {
   await write(store, change);
   return held(store, change.id);
 }
 
-/** The living resource; fails when there is none. */
+/** Returns the living resource; fails if there is none. */
 export async function held(store: ResourceStore, id: Identity): Promise<Resource> {
   const resource = await store.get(id);
   if (!resource) throw new Error(`${id.name} is not there`);
   return resource;
 }
 
-/** The refusals of changes that may be refused, `undefined` for those that were not. */
+/** Writes changes that may be refused; returns their refusals, `undefined` for accepted ones. */
 export async function refusals(store: ResourceStore, ...changes: readonly Change[]): Promise<(string | undefined)[]> {
   const { results } = await store.write({ changes, onRefusal: 'skip' });
   return results.map((result) => (result.type === 'refused' ? result.refusal : undefined));
@@ -95,7 +95,7 @@ export class WatchReader {
     this.iterator = store.watch(since, this.stop.signal)[Symbol.asyncIterator]();
   }
 
-  /** The next batch; throws what the watch throws, and when it has ended. */
+  /** Returns the next batch; throws the watch's error, and if the watch has ended. */
   async next(): Promise<ChangeBatch> {
     const { value, done } = await this.iterator.next();
     if (done === true) throw new Error('the watch has ended');
@@ -108,14 +108,14 @@ export class WatchReader {
     while ((this.batches.at(-1)?.revision ?? -1) < revision) await this.next();
   }
 
-  /** The names that changed, in order, deleted ones with a minus. */
+  /** Returns the names that changed, in order, deleted ones with a minus. */
   names(): string[] {
     return this.batches.flatMap(({ changes }) =>
       changes.map((change) => (change.type === 'put' ? change.resource.id.name : `-${change.tombstone.id.name}`)),
     );
   }
 
-  /** True once the watch has ended after `close`. */
+  /** Returns true once the watch has ended after `close`. */
   async close(): Promise<boolean> {
     this.stop.abort();
     for (;;) {

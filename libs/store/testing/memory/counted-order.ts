@@ -7,24 +7,24 @@ const TRANSIT = 5_000_000;
 export interface OrderClaim {
   /** Order that the zone claims. */
   readonly claimed: number;
-  /** Of the copy or tombstone that is held under this identity; undefined where there is none. */
+  /** The order of the copy or tombstone with this identity; undefined if there is none. */
   readonly held: number | undefined;
   /** The last moment at which the zone's whole state was held; undefined: until this change. */
   readonly moment: number | undefined;
-  /** The newest order that is held of what is not this zone's. */
+  /** The newest order among resources of other zones. */
   readonly others: number;
-  /** The newest order that is held. */
+  /** The newest order of all. */
   readonly newest: number;
   readonly now: number;
 }
 
 /**
- * The creation order that counts (docs/adr/0012-the-order-that-counts.md): the larger of what a zone claims and the last
- * moment at which its whole state was held without the resource. Of an identity that is held, or was until its tombstone
- * went, it never falls. A zone can only make its resources younger; 0 stays 0 and ranks last.
+ * Returns the creation order that counts (docs/adr/0012-the-order-that-counts.md): the larger of the zone's claim and the last moment at which its
+ * whole state was held without the resource. For an identity that is held, or was until its tombstone was purged, the order never decreases. A zone
+ * can only make its resources younger; 0 stays 0 and ranks last.
  *
- * What comes over an open stream was on its way: its claim counts where it is at most 5 s old and younger than everything
- * of others that is held, which therefore loses nothing by it.
+ * A resource on an open stream was in transit: its claim counts if it is at most 5 s old and younger than all held resources of others, which
+ * therefore lose nothing by it.
  */
 export function countedOrder({ claimed, held, moment, others, newest, now }: OrderClaim): number {
   if (claimed === 0) return 0;

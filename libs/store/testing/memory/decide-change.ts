@@ -17,10 +17,10 @@ export interface DecisionContext {
   readonly now: number;
   readonly revision: number;
   readonly nextCreationOrder: () => number;
-  /** The creation order of a copy that counts, with the row or tombstone it meets. */
+  /** Returns the counted creation order of a copy, given the row or tombstone with its identity. */
   readonly computeOrder: (change: CopyChange, row: MemoryRow | undefined) => number;
   readonly newUid: () => string;
-  /** Which other living row holds an address. */
+  /** Returns another living row that holds an address. */
   readonly findHolder: (vip: string, change: PatchChange) => Identity | undefined;
 }
 
@@ -32,7 +32,7 @@ export type WriteDecision =
   | { readonly type: 'unchanged'; readonly row: MemoryRow }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
-/** Decides the effect of one change on the row of its identity, living, dead or absent. */
+/** Returns the effect of one change on the row of its identity, living, dead or absent. */
 export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   const reason = unstorable(change);
   if (reason !== undefined) return refuse(change, 'unstorable', { reason });
@@ -46,7 +46,7 @@ export function decideChange(change: Change, row: MemoryRow | undefined, context
   }
 }
 
-/** The change with the creation order that counts. */
+/** Returns the change with the counted creation order. */
 function counted(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): PutChange {
   const { copy } = change;
   if (!copy) return change;
@@ -191,7 +191,7 @@ function originOfChange({ traceparent }: PutChange | PatchChange, { revision, no
   return traceparent === undefined ? origin : { ...origin, traceparent };
 }
 
-/** Only the facts: callers may hand over an object that has more. */
+/** Copies only the facts: callers may pass an object with more fields. */
 function pickFacts({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): CopyFacts {
   return { uid, generation, creationOrder, createdAt, origin };
 }

@@ -139,14 +139,14 @@ export class MemoryAgentLeases implements AgentLeaseStore {
   }
 }
 
-/** Whether a claim shows the secret of a lease; of one that has none, everybody does. */
+/** Reports whether a claim has the secret of a lease; any claim has it if the lease has none. */
 function isSameSecret(known: string | undefined, shown = ''): boolean {
   if (known === undefined) return true;
   const [a, b] = [known, shown].map((hash) => createHash('sha256').update(hash).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
-/** Sorted as Postgres sorts leases. */
+/** Returns the key by which leases are sorted as in Postgres. */
 function formatKey({ mesh, namespace, name }: LeaseKey): string {
   return [mesh, name, namespace].join('\0');
 }

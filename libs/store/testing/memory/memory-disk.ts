@@ -15,10 +15,10 @@ import { toResource, toTombstone, type MemoryRow } from './memory-row';
 
 const INCARNATION_GAP = 1_000_000;
 
-/** The sources of time and randomness, so that a simulation is the same each time. */
+/** The sources of time and randomness, so that a simulation is reproducible. */
 export interface MemoryDiskOptions {
   readonly clock?: Clock;
-  /** Uids and incarnations. */
+  /** Returns uids and incarnations. */
   readonly newId?: () => string;
 }
 
@@ -36,20 +36,20 @@ export interface MemoryReplica extends Omit<ReplicaSessions, 'sessions' | 'now'>
   readonly sessions: ReadonlyMap<string, StoredProxySession>;
 }
 
-/** The newest creation order of a disk, whose it is, and the newest of what is not of that zone. */
+/** The newest creation order of a disk, its zone, and the newest of other zones. */
 export interface NewestOrder {
   readonly order: number;
   readonly zone: string;
   readonly others: number;
 }
 
-/** The last moment at which the whole state of a zone was held; undefined: none. Some kinds have one of their own. */
+/** The last moment at which the whole state of a zone was held; undefined: none. Some kinds have a moment of their own. */
 export interface MemoryWhole {
   readonly order: number | undefined;
   readonly except: ReadonlyMap<string, number | undefined>;
 }
 
-/** The moment of a kind. */
+/** Returns the moment of a kind. */
 export function findMoment(whole: MemoryWhole | undefined, kind: string): number | undefined {
   return whole?.except.has(kind) === true ? whole.except.get(kind) : whole?.order;
 }
@@ -70,8 +70,8 @@ export interface MemoryBackup {
 }
 
 /**
- * State of MemoryStore, MemorySessions and MemoryLease that survives the end of a process. Several of each may share
- * one disk, as replicas share a database. No timers; all time is the clock's.
+ * State of MemoryStore, MemorySessions and MemoryLease that survives the end of a process. Several of each may share one disk, as replicas share a
+ * database. It has no timers; all time comes from the clock.
  */
 export class MemoryDisk {
   readonly clock: Clock;
@@ -80,7 +80,7 @@ export class MemoryDisk {
   readonly vips = new Map<string, string>();
   notes = new Map<string, MetadataEntry>();
   sessions = new Map<string, SessionRecord>();
-  /** By zone; a zone that is forgotten has none. */
+  /** By zone; a deleted zone has none. */
   wholes = new Map<string, MemoryWhole>();
   /** Replicas that serve proxies, by instance. */
   readonly proxies = new Map<string, MemoryReplica>();
@@ -88,17 +88,17 @@ export class MemoryDisk {
   readonly agentLeases = new Map<string, AgentLease>();
   /** Hashes of the secrets of their agents. */
   readonly leaseSecrets = new Map<string, string>();
-  /** Largest session number that was forgotten. */
+  /** The maximum session number of a deleted zone. */
   sessionFloor = 0;
   /** See ResourceStore. */
   pointKey: string;
-  /** The audit log; the number of its last entry. */
+  /** The entries of the audit log; the last one has the highest number. */
   audit: AuditEntry[] = [];
   auditNumber = 0;
   leader: MemoryLeader = { epoch: 0, holder: '', witness: 'lock', expiresAt: 0 };
   incarnation: string;
   revision = 0;
-  /** A watch can begin at this revision or later. */
+  /** The lowest revision at which a watch can begin. */
   floor = 0;
   newest: NewestOrder = { order: 0, zone: '', others: 0 };
   readonly releaseListeners = new Set<() => void>();
@@ -109,7 +109,7 @@ export class MemoryDisk {
     this.clock = options.clock ?? systemClock;
     this.newId = options.newId ?? randomUUID;
     this.incarnation = this.newId();
-    // Not random, so that a simulation is the same each time; nothing that is kept in memory needs a better key.
+    // Not random, so that a simulation is reproducible; data in memory needs no better key.
     this.pointKey = `key of ${this.incarnation}`;
   }
 
@@ -130,7 +130,7 @@ export class MemoryDisk {
     this.wake();
   }
 
-  /** All changes after `revision`, the latest entry of each resource; undefined when there are none. */
+  /** Returns all changes after `revision`, the latest entry of each resource; undefined if there are none. */
   changesSince(revision: number): ChangeBatch | undefined {
     if (revision >= this.revision) return undefined;
     const changes: StoreChange[] = [];
@@ -143,7 +143,7 @@ export class MemoryDisk {
     return { revision: this.revision, changes, compactionRevision: this.floor };
   }
 
-  /** Whether something of a read set came, changed or went after its revision. */
+  /** Reports whether a resource of a read set came, changed or went after its revision. */
   hasChanged({ revision, kinds = [], mesh }: ReadSet): boolean {
     for (let i = this.firstAfter(revision); i < this.log.length; i++) {
       const id = this.rows.get(this.log[i]?.key ?? '')?.id;
@@ -152,7 +152,7 @@ export class MemoryDisk {
     return false;
   }
 
-  /** Throws RelistRequired where the changes since this point are not known. */
+  /** Throws RelistRequired if the changes since this point are unknown. */
   assertReadable(incarnation: string, revision: number): void {
     if (incarnation !== this.incarnation || revision > this.revision) throw new RelistRequired('incarnation');
     if (revision < this.floor) throw new RelistRequired('too-old');
@@ -169,7 +169,7 @@ export class MemoryDisk {
     for (const resolve of waiting) resolve();
   }
 
-  /** A backup to `restore` later. */
+  /** Returns a backup for `restore`. */
   save(): MemoryBackup {
     const { leader, incarnation, revision, floor, newest, sessionFloor, pointKey } = this;
     const [rows, notes, sessions] = [new Map(this.rows), new Map(this.notes), new Map(this.sessions)];
@@ -177,7 +177,7 @@ export class MemoryDisk {
     return { rows, notes, sessions, wholes, leader, incarnation, revision, floor, newest, sessionFloor, pointKey };
   }
 
-  /** Restores a backup, as an operator does; by default a new incarnation begins (docs/design.md §2.7). */
+  /** Restores a backup like an operator; by default a new incarnation begins (docs/design.md §2.7). */
   restore(backup: MemoryBackup, incarnation: 'new' | 'same' = 'new'): void {
     this.rows = new Map(backup.rows);
     this.notes = new Map(backup.notes);
@@ -201,14 +201,14 @@ export class MemoryDisk {
     else this.wake();
   }
 
-  /** Begins a new incarnation. Revisions continue with a gap: those of the old one that readers remember never recur. */
+  /** Starts a new incarnation. Revisions continue with a gap: old ones that readers remember never recur. */
   beginIncarnation(): void {
     this.incarnation = this.newId();
     this.revision += INCARNATION_GAP;
     this.wake();
   }
 
-  /** Deletes tombstones of `before` (ms since 1970) or earlier, and returns their number. */
+  /** Deletes tombstones from `before` (ms since 1970) or earlier, and returns their number. */
   purge(before: number): number {
     const old = [...this.rows].filter(([, row]) => row.deletedAt !== undefined && row.deletedAt <= before);
     for (const [key, row] of old) {
@@ -252,12 +252,12 @@ export class MemoryDisk {
   }
 }
 
-/** Key of a metadata entry. Areas and keys may contain any character but NUL, which separates them. */
+/** Returns the key of a metadata entry. Areas and keys may contain any character but NUL, which separates them. */
 export function noteKey(area: string, key: string): string {
   return `${area}\0${key}`;
 }
 
-/** The outcome of `work`, done at once, as a promise: what it throws becomes a rejection. */
+/** Runs `work` at once and returns its outcome as a promise: an exception becomes a rejection. */
 export function promised<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => resolve(work()));
 }

@@ -1,6 +1,6 @@
 import type { FreedAddress, Identity, JsonObject, Labels, Resource, Tombstone } from '@causeway/resources';
 
-/** A row of the memory disk: a living resource, or a tombstone where `deletedAt` is set. */
+/** A row of the memory disk: a living resource, or a tombstone if `deletedAt` is set. */
 export interface MemoryRow {
   readonly id: Identity;
   readonly uid: string;
@@ -19,7 +19,7 @@ export interface MemoryRow {
   readonly deletedAt: number | undefined;
 }
 
-/** Without an incarnation: made here, in whatever incarnation this store has now. */
+/** Without an incarnation: made here, in the current incarnation of this store. */
 export interface RowOrigin {
   readonly incarnation: string | undefined;
   readonly revision: number;
@@ -27,7 +27,7 @@ export interface RowOrigin {
   readonly traceparent?: string;
 }
 
-/** The resource of a living row, in the given incarnation of the store. */
+/** Returns the resource of a living row, in the given incarnation of the store. */
 export function toResource(row: MemoryRow, incarnation: string): Resource {
   return {
     id: row.id,
@@ -46,12 +46,12 @@ export function toResource(row: MemoryRow, incarnation: string): Resource {
   };
 }
 
-/** The tombstone of a deleted row. */
+/** Returns the tombstone of a deleted row. */
 export function toTombstone(row: MemoryRow): Tombstone {
   return { id: row.id, revision: row.revision, deletedAt: row.deletedAt ?? 0, freed: row.freed };
 }
 
-/** `freed` plus the address that a row gives up; each address appears once. */
+/** Returns `freed` with the address that a row releases; each address appears once. */
 export function withFreed(row: MemoryRow, now: number, next: string | undefined): readonly FreedAddress[] {
   if (row.vip === next) return row.freed;
   const kept = row.freed.filter((entry) => entry.ip !== next && entry.ip !== row.vip);

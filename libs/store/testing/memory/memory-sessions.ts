@@ -2,10 +2,10 @@ import { compareText } from '@causeway/resources';
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '../../src/session-store';
 import { findMoment, promised, type MemoryDisk } from './memory-disk';
 
-/** Lower than every epoch. */
+/** An epoch lower than all others. */
 const UNKNOWN_EPOCH = -1;
 
-/** Larger steps between the epochs of one incarnation are doubtful. */
+/** The step between epochs of one incarnation above which an epoch is implausible. */
 const LARGEST_STEP = 1_000_000;
 
 /** Sessions of zones on a memory disk. */

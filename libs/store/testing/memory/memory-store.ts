@@ -30,7 +30,7 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
 
   constructor(readonly disk: MemoryDisk = new MemoryDisk()) {}
 
-  /** Cuts this handle off from its disk, or reconnects it: meanwhile calls throw Unavailable and watches stand still. */
+  /** Disconnects this handle from its disk, or reconnects it: while disconnected calls throw Unavailable and watches stall. */
   setAway(away: boolean): void {
     this.away = away;
     this.disk.wake();

@@ -14,10 +14,10 @@ import { auditWrite } from './memory-audit';
 import { findMoment, type MemoryDisk, type NewestOrder } from './memory-disk';
 import type { MemoryRow } from './memory-row';
 
-/** Copies may be ahead of our clock by a day and still advance creation orders; one further ahead must not exhaust them. */
+/** Copies may be ahead of our clock by a day and still advance creation orders; a larger difference must not exhaust them. */
 const MAX_CREATION_AHEAD = 86_400_000_000;
 
-/** One write on a disk: all of it or nothing, in one turn of the event loop. */
+/** Makes one write on a disk: all of it or nothing, in one turn of the event loop. */
 export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResult {
   checkFences(disk, request);
   if (request.unchanged && disk.hasChanged(request.unchanged)) {
@@ -50,16 +50,16 @@ function checkFences(disk: MemoryDisk, { fence, session }: WriteRequest): void {
   }
 }
 
-/** The decisions of a write so far; nothing is committed yet. */
+/** The decisions of a write so far; they are not committed yet. */
 class MemoryTransaction {
   readonly written = new Map<string, MemoryRow>();
   newest: NewestOrder;
   private revision: number;
   private readonly now: number;
-  /** Holders of the addresses that this write has moved; no other resource gets an address that the same write frees. */
+  /** New holders of addresses within this write; no other resource gets an address that the same write frees. */
   private readonly vips = new Map<string, string>();
 
-  /** `sessionOf` is the zone whose session writes. */
+  /** `sessionOf`: the zone whose session writes. */
   constructor(
     private readonly disk: MemoryDisk,
     private readonly sessionOf: string | undefined,
@@ -108,7 +108,7 @@ class MemoryTransaction {
     });
   }
 
-  /** A zone whose state was never held whole counts from when its Zone was made. */
+  /** If the whole state of a zone was never held, the creation of its Zone counts. */
   private lastMoment(zone: string, kind: string): number {
     const made = this.row(identityKey(globalIdentity('Zone', zone)));
     return (
@@ -127,7 +127,7 @@ class MemoryTransaction {
   }
 }
 
-/** The newest orders once a row is written. */
+/** Returns the newest orders after a row was written. */
 function withOrder({ order, zone, others }: NewestOrder, { id, creationOrder }: MemoryRow): NewestOrder {
   if (id.zone === zone) return { order: Math.max(order, creationOrder), zone, others };
   if (creationOrder > order) return { order: creationOrder, zone: id.zone, others: order };

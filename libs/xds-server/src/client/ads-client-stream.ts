@@ -17,7 +17,7 @@ export interface ResourceUpdate {
   readonly removed: readonly string[];
 }
 
-/** A proxy as it introduces itself. */
+/** The node identity that a proxy sends. */
 interface ClientNode {
   readonly id: string;
   readonly cluster: string;
@@ -28,19 +28,19 @@ interface ClientNode {
 /** State that the streams of a proxy share. */
 export interface AdsClientStreamOptions {
   readonly node: () => ClientNode;
-  /** The header `authorization`. Asked for at each stream. */
+  /** Returns the header `authorization`. Called for each stream. */
   readonly authorization: () => string | undefined;
-  /** Returns the resources of a type that are held, as name and version: they are not sent again. */
+  /** Returns the resources of a type that the client holds, as name and version: they are not sent again. */
   readonly held: (type: string) => Iterable<readonly [name: string, version: string]>;
   /**
-   * Takes an update. It is acked when this resolves, and rejected with the text that it resolves with, or rejects with. Updates of a
-   * type come one after the other.
+   * Processes an update. The client acknowledges it when this resolves with undefined, and rejects it with the text that this resolves with or
+   * rejects with. Updates of a type are processed in sequence.
    */
   readonly receive: (update: ResourceUpdate) => Promise<string | undefined>;
   readonly clock: Clock;
 }
 
-/** Updates of a type are taken one after the other, also those of a stream that has ended and of the next one. */
+/** Processes the updates of a type in sequence, also those of a stream that has ended and of its successor. */
 export class UpdateQueue {
   private readonly last = new Map<string, Promise<void>>();
 
@@ -57,22 +57,22 @@ export class UpdateQueue {
 /** Callbacks of a stream. */
 export interface StreamEvents {
   readonly queue: UpdateQueue;
-  /** The server has answered the connection. */
+  /** Called when the server has answered the connection. */
   readonly connected: () => void;
-  /** The server has sent something. */
+  /** Called when the server has sent a message. */
   readonly answered: () => void;
-  /** Is called once. */
+  /** Called once. */
   readonly ended: (failure: string) => void;
 }
 
-/** One stream to one server. */
+/** One stream of the client to one server. */
 export class AdsClientStream {
   private readonly call: ClientDuplexStream<Buffer, Buffer>;
   private readonly deadline: Timer;
   private isOver = false;
   private isFirst = true;
 
-  /** `deadline`: how long the server may take to answer, ms. */
+  /** `deadline`: the timeout of the server's first answer, ms. */
   constructor(
     private readonly connection: ClientConnection,
     deadline: number,
@@ -165,7 +165,7 @@ export class AdsClientStream {
 function receivedResource(type: string, { name, version, resource }: ReceivedResource): EncodedResource {
   if (!resource) throw new TypeError(`${name} has no content`);
   if (resource.typeUrl !== type) throw new TypeError(`${name} is of type ${shortened(resource.typeUrl, 200)}`);
-  // The bytes of a message share its buffer, and a resource is kept for long.
+  // Copied: the resources of a message share its buffer, and each may be kept for long.
   const bytes = Buffer.from(resource.value);
   const endpointsName = readEndpointsName(type, bytes);
   return { type, name, version, bytes, ...(endpointsName !== undefined && { endpointsName }) };

@@ -8,13 +8,13 @@ import { Subscriptions } from './subscriptions';
 
 export interface AdsClientOptions extends AdsClientStreamOptions {
   /**
-   * `host:port` of the replicas of the control plane; one after the other is tried, the first one first. Asked for at each connection;
-   * where it names none the earlier ones are tried.
+   * Returns the `host:port` of the control plane's replicas in the order in which they are tried. Called for each connection; if it returns none, the
+   * earlier addresses are tried.
    */
   readonly addresses: () => readonly string[];
-  /** Returns how the server is verified, and which credentials the client shows; plain text if undefined. Called at each connection. */
+  /** Returns the authorities that verify the server and the client's credentials; plaintext if undefined. Called for each connection. */
   readonly tls: () => AdsClientTls | undefined;
-  /** Those that other streams of the same proxy use; of its own where it is absent. */
+  /** The connections that other streams of the same proxy share; absent: connections of its own. */
   readonly connections?: ClientConnections;
   readonly logger: Logger;
   readonly limits?: Partial<ConnectLimits>;
@@ -22,14 +22,14 @@ export interface AdsClientOptions extends AdsClientStreamOptions {
 
 const DEFAULT_LIMITS: ConnectLimits = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 10_000 } };
 
-/** The state of a client. */
+/** The state of the connection to the control plane. */
 export type AdsClientState =
   | { readonly type: 'connected'; readonly address: string; readonly since: number }
   | { readonly type: 'connecting'; readonly address: string; readonly failure?: string };
 
 /**
- * A client of a control plane's delta discovery. It stays subscribed over broken connections: a new stream says what is held, so that
- * only what has changed meanwhile is sent. It is the agent's half of what docs/reference/xds.md promises.
+ * A client of a control plane's delta discovery. Subscriptions survive broken connections: a new stream reports the held resources, so that only
+ * changes since then are sent. Implements the agent's side of docs/reference/xds.md.
  */
 export class AdsClient {
   private readonly connections: ClientConnections;
@@ -64,7 +64,7 @@ export class AdsClient {
     return () => void this.listeners.delete(listener);
   }
 
-  /** From now on the server tells these, or what it lists for this proxy for `*`. */
+  /** Subscribes to these names; `*` stands for the resources that the server lists for this proxy. */
   subscribe(type: string, names: readonly string[]): void {
     if (this.subscriptions.add(type, names)) this.flush();
   }
@@ -73,12 +73,12 @@ export class AdsClient {
     if (this.subscriptions.delete(type, names)) this.flush();
   }
 
-  /** Begins a new stream: the node, the token or the certificate has changed. */
+  /** Starts a new stream, because the node, the token or the certificate changed. */
   restart(): void {
     this.stream?.cancel();
   }
 
-  /** Ends the stream. Nothing is received afterwards. */
+  /** Ends the stream. No update is processed afterwards. */
   close(): void {
     this.isClosed = true;
     this.pause?.cancel();
@@ -105,7 +105,7 @@ export class AdsClient {
     this.flush();
   }
 
-  /** Other ones are tried from the first on. */
+  /** Reads the addresses again; if they changed, they are tried from the first on. */
   private lookForAddresses(): void {
     const addresses = this.options.addresses();
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.addresses)) return;
@@ -129,7 +129,7 @@ export class AdsClient {
     for (const listener of this.listeners) listener(state);
   }
 
-  /** Sends the subscriptions of one turn in one request a type. */
+  /** Sends the changes of subscriptions of one turn in one request for each type. */
   private flush(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;

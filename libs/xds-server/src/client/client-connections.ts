@@ -4,25 +4,25 @@ import type { Clock } from '@causeway/runtime';
 import { Client, status } from '@grpc/grpc-js';
 import { clientCredentials, type AdsClientTls } from './client-credentials';
 
-/** A connection as one of its users has it. */
+/** A connection as one of its users sees it. */
 export interface ClientConnection {
-  /** For calls. Its user does not close it. */
+  /** The gRPC client for calls. Its user must not close it. */
   readonly client: Client;
-  /** Ends this use. The connection ends with its last use. Idempotent. */
+  /** Ends this use; the connection is closed with its last use. Idempotent. */
   release(): void;
-  /** As `release`, after a failure of the connection itself: whoever comes next gets another one. Idempotent. */
+  /** Ends this use after a failure of the connection itself: the next user gets a new connection. Idempotent. */
   abandon(): void;
 }
 
-/** Largest message, bytes: what a control plane tells of one type at once. */
+/** Maximum size of a message, bytes: a response with many resources of one type. */
 const MESSAGE_BYTES = 16 * 1024 * 1024;
-/** A dead server is noticed after both, ms. */
+/** A dead server is detected after the sum of both, ms. */
 const KEEPALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 
 /**
- * The connections of one proxy to control planes. Its streams (discovery, registration) to one address share one connection: a handshake
- * costs the control plane more than all else that a proxy brings when it comes back. Whoever comes with another certificate begins
- * another connection; the old one ends with its last use. No stream waits behind another one, for each has a window of 64 KiB.
+ * The connections of one proxy to control planes. Its streams (discovery, registration) to one address share one connection: a TLS handshake is the
+ * most expensive part of a reconnect for the control plane. A user with another certificate gets a new connection; the old one is closed with its
+ * last use. No stream blocks another, because each has a window of 64 KiB.
  */
 export class ClientConnections {
   /** The connection that the next user of an address shares. */
@@ -30,7 +30,9 @@ export class ClientConnections {
 
   constructor(private readonly clock: Clock) {}
 
-  /** A connection to `address`, `host:port`, that shows `tls`; in plain text where that is undefined. It may still be under way. */
+  /**
+   * Returns a connection to `address` (`host:port`) with the credentials of `tls`; plaintext if undefined. The connection may still be in progress.
+   */
   use(address: string, tls: AdsClientTls | undefined): ClientConnection {
     const known = this.newest.get(address);
     const shared = known && isDeepStrictEqual(known.tls, tls) ? known : new SharedConnection(address, tls, this.clock);
@@ -48,7 +50,7 @@ export class ClientConnections {
   }
 }
 
-/** Whether the end of a call with this status says that its connection, or the server behind it, has failed. */
+/** Reports whether this status of a call means that its connection, or the server behind it, has failed. */
 export function isOfConnection(code: status): boolean {
   return code === status.UNAVAILABLE;
 }

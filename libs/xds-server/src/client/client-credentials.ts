@@ -2,11 +2,11 @@ import { credentials, type ChannelCredentials, type ChannelOptions } from '@grpc
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
-/** Trust in a control plane, and the credentials that its client shows. */
+/** The authorities that verify a control plane, and the client's credentials. */
 export interface AdsClientTls {
-  /** Authorities in PEM. */
+  /** The authorities, in PEM. */
   readonly authorities: string;
-  /** Certificate chain and key in PEM, where the client has them. */
+  /** Certificate chain and key in PEM, if the client has them. */
   readonly identity?: { readonly chain: string; readonly key: string };
 }
 
@@ -17,8 +17,8 @@ export interface ClientCredentials {
 }
 
 /**
- * Credentials of a client of `address`, `host:port`; plain text where `tls` is undefined. TLS knows no IP address as server name (RFC 6066
- * §3): none that means something is sent, and the certificate is checked for the address all the same.
+ * Returns the credentials of a client of `address` (`host:port`); plaintext if `tls` is undefined. TLS allows no IP address as server name (RFC 6066
+ * §3): a placeholder is sent, and the certificate is still checked against the address.
  */
 export function clientCredentials(address: string, tls: AdsClientTls | undefined): ClientCredentials {
   if (!tls) return { credentials: credentials.createInsecure(), options: {} };

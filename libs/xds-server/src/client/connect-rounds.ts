@@ -1,65 +1,65 @@
 import { Backoff, type BackoffOptions } from '@causeway/runtime';
 
-/** How often, and for how long, a client tries to connect. Both grow from round to round, with jitter. */
+/** Delays of a client's connection attempts. Both grow from round to round, with jitter. */
 export interface ConnectLimits {
-  /** How long a server may take to answer, ms. */
+  /** Timeout of a server's answer, ms. */
   readonly deadline: DelayRange;
-  /** Between two rounds, ms. */
+  /** Pause between two rounds, ms. */
   readonly pause: DelayRange;
 }
 
 type DelayRange = Pick<BackoffOptions, 'base' | 'cap'>;
 
 /**
- * Servers answer late when many clients come at once after all of them were away: whoever gives up then makes them begin its handshake
- * again. So the first round is patient enough for that, and the next ones are more patient.
+ * Servers answer late when many clients reconnect after an outage of all servers: a client that gives up makes them start its handshake again. So the
+ * first deadline allows for that, and later ones are longer.
  */
 export const CONNECT_DEADLINE: DelayRange = { base: 20_000, cap: 40_000 };
 
-/** The tries of one client to connect: one address after the other, and after each round over all of them a pause. */
+/** The connection attempts of a client: rounds over all addresses, with a pause after each round. */
 export class ConnectRounds {
   private readonly pauses: Backoff;
   private readonly deadlines: Backoff;
   private tries = 0;
   private limit: number;
 
-  /** `random` as in `BackoffOptions`. */
+  /** `random`: see `BackoffOptions`. */
   constructor({ deadline, pause }: ConnectLimits, random: () => number = Math.random) {
     this.pauses = new Backoff({ ...pause, random });
     this.deadlines = new Backoff({ ...deadline, random });
     this.limit = this.deadlines.next();
   }
 
-  /** How long a server may take to answer in this round, ms. */
+  /** Timeout of a server's answer in this round, ms. */
   get deadline(): number {
     return this.limit;
   }
 
-  /** The address to try now; undefined where there is none. */
+  /** Returns the address to try now; undefined if there is none. */
   next(addresses: readonly string[]): string | undefined {
     return addresses[this.tries++ % Math.max(1, addresses.length)];
   }
 
-  /** The one that `next` will name. */
+  /** Returns the address that `next` will return. */
   upcoming(addresses: readonly string[]): string | undefined {
     return addresses[this.tries % Math.max(1, addresses.length)];
   }
 
-  /** A try has failed. The pause before the next one, ms: 0 within a round. */
+  /** Records a failed attempt. Returns the pause before the next one, ms: 0 within a round. */
   failed(addresses: readonly string[]): number {
     if (this.tries % Math.max(1, addresses.length) !== 0) return 0;
     this.limit = this.deadlines.next();
     return this.pauses.next();
   }
 
-  /** A server has answered: the next round is a first one. */
+  /** Records that a server has answered: the next round counts as the first. */
   answered(): void {
     this.pauses.reset();
     this.deadlines.reset();
     this.limit = this.deadlines.next();
   }
 
-  /** The addresses are others: they are tried from the first on. */
+  /** Records that the addresses changed: they are tried from the first on. */
   restart(): void {
     this.tries = 0;
   }

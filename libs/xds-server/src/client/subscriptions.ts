@@ -1,28 +1,28 @@
-/** The content of a request about one type. */
+/** The changes of subscriptions of one type in a request. */
 export interface SubscriptionChange {
   readonly type: string;
   readonly subscribe: ReadonlySet<string>;
   readonly unsubscribe: ReadonlySet<string>;
-  /** The first request of this type on a stream: it says what is held. */
+  /** Set in the first request of this type on a stream: it reports the held resources. */
   readonly isFirst: boolean;
 }
 
-/** The names of one type. */
+/** The subscribed names of one type, and their pending changes. */
 interface TypeNames {
   readonly wanted: Set<string>;
-  /** Wanted, and not sent on the stream yet. */
+  /** Subscribed, and not sent on the stream yet. */
   added: Set<string>;
-  /** No longer wanted, and not sent on the stream yet. */
+  /** Unsubscribed, and not sent on the stream yet. */
   dropped: Set<string>;
   isTold: boolean;
 }
 
-/** The subscriptions of a client of delta discovery, and which of their changes are not sent on its stream yet. Each name costs its own change. */
+/** The subscriptions of a client of delta discovery, with the changes that are not sent on its stream yet. Costs each changed name. */
 export class Subscriptions {
   private readonly types = new Map<string, TypeNames>();
   private readonly changed = new Set<string>();
 
-  /** Whether something is new. `*` stands for what the server lists. */
+  /** Returns whether a name is new. `*` stands for the resources that the server lists. */
   add(type: string, names: readonly string[]): boolean {
     const { wanted, added, dropped } = this.getNames(type);
     const fresh = [...new Set(names)].filter((name) => !wanted.has(name));
@@ -34,7 +34,7 @@ export class Subscriptions {
     return fresh.length > 0;
   }
 
-  /** Whether something was wanted before. */
+  /** Returns whether a name was subscribed. */
   delete(type: string, names: readonly string[]): boolean {
     const { wanted, added, dropped } = this.getNames(type);
     const gone = names.filter((name) => wanted.delete(name));
@@ -43,7 +43,7 @@ export class Subscriptions {
     return gone.length > 0;
   }
 
-  /** A stream has begun on which nothing was sent. */
+  /** Records that a new stream has begun. */
   restart(): void {
     for (const [type, names] of this.types) {
       Object.assign(names, { added: new Set(names.wanted), dropped: new Set(), isTold: false });
@@ -51,7 +51,7 @@ export class Subscriptions {
     }
   }
 
-  /** Returns what is to be sent on the stream, a change a type. */
+  /** Returns the changes to send on the stream, one for each type. */
   take(): readonly SubscriptionChange[] {
     const changes = [...this.changed].flatMap((type) => this.findChange(type) ?? []);
     this.changed.clear();

@@ -3,9 +3,9 @@ import type { Violation } from '@causeway/resources';
 import { brokenRules, outOfRange, type BrokenRule } from './value-rules';
 import { getDefaultValue, readMessage, type WireMessage, type WireValue } from './wire-message';
 
-/** Most violations of one message: the first are what one needs. */
+/** Maximum number of violations that are reported for one message. */
 const MAX_VIOLATIONS = 20;
-/** Deepest message in a message; Envoy's own limit is 100. */
+/** Maximum nesting of messages; Envoy's own limit is 100. */
 const DEEPEST = 64;
 
 const EMPTY = Buffer.alloc(0);
@@ -13,13 +13,13 @@ const ANY = 'google.protobuf.Any';
 const DURATION = 'google.protobuf.Duration';
 const WRAPPER = /^google\.protobuf\.(?:U?Int(?:32|64)|Double|Float|Bool|String|Bytes)Value$/;
 
-/** Looks at a message by the numbers of its fields, those within apart. Says why it is refused; undefined: it is not. */
+/** Inspects a message by its field numbers, without the messages nested in it. Returns why the message is refused; undefined if it is not. */
 export type MessageVisitor = (name: string, fields: WireMessage['values']) => string | undefined;
 
 /**
- * What Envoy would refuse in a message before it looks at its meaning: the rules that its protos state (protoc-gen-validate), in
- * the messages within too. Types, fields and enum values that are not in the trimmed protos are violations. The cost is linear
- * in the bytes. `visit` is shown the message, and each within, before those that it holds.
+ * Returns the violations for which Envoy would refuse a message: the constraints in its protos (protoc-gen-validate), also in nested messages. Types,
+ * fields and enum values that are missing from the trimmed protos are violations too. Linear in the bytes. `visit` is called for the message and each
+ * nested message, parents first.
  */
 export function checkMessage(typeUrl: string, bytes: Uint8Array, visit?: MessageVisitor): readonly Violation[] {
   const check = new MessageCheck(visit);
@@ -41,7 +41,7 @@ function listFields(schema: MessageSchema): readonly (readonly [number, FieldSch
 
 class MessageCheck {
   readonly violations: Violation[] = [];
-  /** Packed messages without violations, as depth, type and bytes: the chains of one listener hold equal ones. */
+  /** Packed messages without violations, keyed by depth, type and bytes: the chains of one listener contain equal ones. */
   private readonly sound = new Set<string>();
 
   constructor(private readonly visit: MessageVisitor | undefined) {}
@@ -57,7 +57,7 @@ class MessageCheck {
     for (const number of message.unknown) this.add(path, 'unknown-field', `field ${number} of ${name} is not known`);
     for (const [number, field] of listFields(schema)) {
       const values = message.values.get(number);
-      // Most fields are absent and may be so.
+      // Most fields are absent and optional.
       if (values || field.rules) this.field(field, values ?? [], `${path}.${field.name}`, depth);
     }
     for (const [oneof, members] of schema.oneofs ?? [])
@@ -113,7 +113,7 @@ class MessageCheck {
     });
   }
 
-  /** A message within, and what its field says of wrappers and durations. */
+  /** Checks a nested message, and the constraints of its field on wrappers and durations. */
   private within(
     { message = '' }: FieldSchema,
     rules: ValueRules | undefined,
@@ -134,7 +134,7 @@ class MessageCheck {
     }
   }
 
-  /** The key of an entry of a map. */
+  /** Checks the key of a map entry. */
   private key({ message = '' }: FieldSchema, rules: ValueRules, entry: Uint8Array, path: string): void {
     const schema = ENVOY_MESSAGES[message];
     const field = schema?.fields[1];

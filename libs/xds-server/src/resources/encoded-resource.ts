@@ -13,7 +13,7 @@ import type { Violation } from '@causeway/resources';
 import { encodeWhole, formatTypeUrl, type MessageCodec } from './any';
 import { checkMessage } from './check-message';
 
-/** The type URLs of what a proxy subscribes to. */
+/** The type URLs of the resources that proxies subscribe to. */
 export const RESOURCE_TYPES = {
   cluster: formatTypeUrl(Cluster),
   endpoints: formatTypeUrl(ClusterLoadAssignment),
@@ -21,18 +21,18 @@ export const RESOURCE_TYPES = {
   filterChain: formatTypeUrl(FilterChain),
   routes: formatTypeUrl(RouteConfiguration),
   secret: formatTypeUrl(TlsSecret),
-  /** The meaning of a hostname: a type of ours, not Envoy's. */
+  /** The addresses of a hostname: a type of ours, not Envoy's. */
   hostName: formatTypeUrl(HostName),
 } as const;
 
-/** A resource as it is sent, encoded once for all proxies. Equal versions of one name mean equal content. */
+/** An encoded resource, shared by all proxies. Equal versions of one name mean equal content. */
 export interface EncodedResource {
   readonly type: string;
   readonly name: string;
   /** A hash of the content. */
   readonly version: string;
   readonly bytes: Buffer;
-  /** Of a cluster with endpoints of their own: their name. Envoy must get them again after it has taken the cluster. */
+  /** Set for a cluster that gets its endpoints by EDS: their name. Envoy needs them again after it accepted a change of the cluster. */
   readonly endpointsName?: string;
 }
 
@@ -40,12 +40,12 @@ export type EncodeResult =
   | { readonly ok: true; readonly resource: EncodedResource }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** A message with a name: `cluster_name` for endpoints. */
+/** A message with a name; the name of endpoints is `cluster_name`. */
 type NamedMessage = { readonly name: string } | { readonly clusterName: string };
 
 /**
- * Encodes a resource and checks it by Envoy's own rules; with violations it must not be sent. Where the content is that of
- * `previous`, `previous` itself is the result, and nothing is checked twice.
+ * Encodes a resource and checks Envoy's constraints; with violations it must not be sent. If its content equals that of `previous`, returns
+ * `previous` itself without checking again.
  */
 export function encodeResource<T extends NamedMessage, P>(
   type: MessageCodec<T, P>,
@@ -72,12 +72,12 @@ export function encodeResource<T extends NamedMessage, P>(
   };
 }
 
-/** Envoy takes an empty name of a chain or a secret, but nobody can subscribe to it. */
+/** Envoy accepts an empty name of a chain or a secret, but no client can subscribe to it. */
 function nameViolations(name: string): readonly Violation[] {
   return name === '' ? [{ field: 'name', rule: 'too-short', reason: 'a resource needs a name' }] : [];
 }
 
-/** The name of the endpoints of a cluster that has endpoints of their own. */
+/** Returns the EDS name of a cluster; undefined if the cluster does not use EDS. */
 export function readEndpointsName(type: string, bytes: Buffer): string | undefined {
   if (type !== RESOURCE_TYPES.cluster) return undefined;
   const { name, clusterDiscoveryType, edsClusterConfig } = Cluster.decode(bytes);

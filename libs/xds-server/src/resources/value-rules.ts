@@ -1,13 +1,13 @@
 import type { FieldSchema, ValueRules } from '@causeway/proto-gen';
 import type { WireValue } from './wire-message';
 
-/** A rule of Envoy's protos that a value breaks. */
+/** A constraint of Envoy's protos that a value violates. */
 export interface BrokenRule {
   readonly reason: string;
   readonly rule: 'out-of-range' | 'not-one-of' | 'wrong-form' | 'too-short' | 'too-long';
 }
 
-/** Returns the rules of its field that a value breaks. */
+/** Returns the constraints of its field that a value violates. */
 export function brokenRules(value: WireValue, rules: ValueRules, field: FieldSchema): readonly BrokenRule[] {
   if (typeof value === 'number')
     return field.type === 'enum' ? brokenByEnum(value, rules, field) : outOfRange(value, rules);
@@ -17,7 +17,7 @@ export function brokenRules(value: WireValue, rules: ValueRules, field: FieldSch
   return [{ rule: 'not-one-of', reason: `must be ${rules.const}, is ${value}` }];
 }
 
-/** A number, or the seconds of a duration, against its bounds. */
+/** Compares a number, or the seconds of a duration, with its bounds. */
 export function outOfRange(value: number, { gt, gte, lt, lte }: ValueRules): readonly BrokenRule[] {
   const bounds = [
     gt !== undefined && !(value > gt) && `greater than ${gt}`,
@@ -71,7 +71,7 @@ function brokenByLength(
   return [];
 }
 
-/** As protoc-gen-validate defines its well-known expressions. */
+/** The well-known expressions of protoc-gen-validate. */
 const HTTP_HEADER_NAME = /^:?[0-9a-zA-Z!#$%&'*+\-.^_|~`]+$/;
 
 const HTTP_HEADER_VALUE = /^[^\u0000-\u0008\u000A-\u001F\u007F]*$/;

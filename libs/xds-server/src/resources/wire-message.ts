@@ -1,16 +1,16 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { FieldSchema, MessageSchema } from '@causeway/proto-gen';
 
-/** A value on the wire: a scalar as number (64-bit ones rounded), boolean or text; bytes and messages as they stand. */
+/** A decoded value: a scalar as number (64-bit ones rounded), boolean or text; bytes and nested messages as raw bytes. */
 export type WireValue = number | boolean | string | Uint8Array;
 
-/** A message by field number, in the order of the wire; what its schema lacks apart. */
+/** A message by field number, in wire order; fields that are missing from the schema are separate. */
 export interface WireMessage {
   readonly values: ReadonlyMap<number, readonly WireValue[]>;
   readonly unknown: readonly number[];
 }
 
-/** Reads one message, not those within. Throws where the bytes are no message of this schema. */
+/** Decodes one message, without its nested messages. Throws if the bytes do not match the schema. */
 export function readMessage(schema: MessageSchema, bytes: Uint8Array): WireMessage {
   const reader = new BinaryReader(bytes);
   const values = new Map<number, WireValue[]>();

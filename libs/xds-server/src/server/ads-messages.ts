@@ -4,22 +4,22 @@ import { frameMessage } from '@causeway/grpc-server';
 import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
 import type { EncodedResource } from '../resources/encoded-resource';
 
-/** The two forms of the protocol: changes alone, and the state of the world. */
+/** The variants of the protocol: incremental (`delta`), and state of the world (`sotw`). */
 export type AdsForm = 'delta' | 'sotw';
 
-/** A message of a proxy in either form. */
+/** A request of either variant. */
 export interface AdsRequest {
   readonly node: Node | undefined;
   readonly type: string;
   readonly nonce: string;
-  /** Why the response with this nonce was rejected. */
+  /** The error text of a rejection of the response with this nonce. */
   readonly error: string | undefined;
-  /** Delta: names that are wanted from now on, or no longer. */
+  /** Delta: names to subscribe to. */
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
-  /** State of the world: all names that are wanted. */
+  /** State of the world: all subscribed names. */
   readonly names: readonly string[];
-  /** Delta: what the proxy holds when its stream begins. */
+  /** Delta: the versions of the resources that the proxy holds when its stream begins. */
   readonly versions: ReadonlyMap<string, string>;
   /** State of the world: the version that the proxy holds. */
   readonly version: string;
@@ -37,19 +37,19 @@ export interface AdsContent {
 const NO_NAMES: readonly string[] = [];
 const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 
-/** A proxy breaks a bound of the protocol: its stream ends with this text. */
+/** A proxy exceeded a limit of the protocol: its stream ends with this text. */
 export class ProtocolViolation extends Error {}
 
-/** Most fields of a request, each name being one or two: of all names that a stream may have, and some that it no longer wants. */
+/** Maximum number of fields of a request; a name is one or two of them: all names that a stream may have, and some unsubscribed names. */
 const MAX_FIELDS = 160_000;
-/** Most bytes of a node: Envoy says all its extensions there, and kuma-dp its Dataplane. */
+/** Maximum size of a node, bytes: Envoy lists all its extensions there, and kuma-dp its Dataplane. */
 const MAX_NODE_BYTES = 512 * 1024;
 /** The number of the field `node`. */
 const NODE: Readonly<Record<AdsForm, number>> = { delta: 1, sotw: 2 };
 
 /**
- * The node of a request, encoded; undefined where there is none. Costs the tags of the request and no more, so it can be asked of
- * whoever is not known yet. Throws ProtocolViolation above the bounds, and another error where the bytes are no message.
+ * Returns the encoded node of a request; undefined if it has none. Costs only the tags of the request, so it is safe before authentication. Throws
+ * ProtocolViolation above the limits, and another error if the bytes are malformed.
  */
 export function readNodeBytes(form: AdsForm, bytes: Buffer): Uint8Array | undefined {
   const reader = new BinaryReader(bytes);
@@ -65,12 +65,12 @@ export function readNodeBytes(form: AdsForm, bytes: Buffer): Uint8Array | undefi
   return node;
 }
 
-/** Throws where the bytes are no request. Check them by `readNodeBytes` first. */
+/** Decodes a request. Throws if the bytes are malformed. Call `readNodeBytes` first, which checks the limits. */
 export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   if (form === 'delta') {
     const request = DeltaDiscoveryRequest.decode(bytes);
     const held = Object.entries(request.initialResourceVersions);
-    // No spread: most requests are acks, which a change brings by the thousand.
+    // No object spread here: most requests are acks, thousands for each change.
     return {
       node: request.node,
       type: request.typeUrl,
@@ -97,30 +97,30 @@ export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   };
 }
 
-/** Longest text of a rejection that is read. */
+/** Maximum length of a rejection text that is read. */
 const MAX_ERROR_LENGTH = 16_384;
 
-/** Why the proxy rejects what it got, printable and with its lines. */
+/** Returns the error text of a rejection, printable, with its line breaks. */
 function readError(detail: { readonly message: string } | undefined): string | undefined {
   return detail && printableText(detail.message, MAX_ERROR_LENGTH, { lines: true });
 }
 
-/** A response as it is written. */
+/** An encoded response. */
 export interface AdsResponse {
   readonly nonce: string;
-  /** A message of gRPC with its frame. */
+  /** A gRPC message with its frame header. */
   readonly frame: Buffer;
 }
 
 /**
- * Encodes responses. Many proxies are sent the same at the same time: the latest response is encoded and framed once for all of them,
- * with one nonce. Nonces grow on each stream, so none is used twice there.
+ * Encodes responses. Many proxies get the same response at the same time: the latest response is encoded and framed once for all of them, with one
+ * nonce. Nonces increase on each stream, so none is repeated there.
  */
 export class ResponseEncoder {
   private count = 0;
   private latest: (AdsResponse & { readonly content: AdsContent }) | undefined;
 
-  /** `previous` is the nonce of the latest response of this type on the stream. */
+  /** `previous`: the nonce of the latest response of this type on the stream. */
   encode(content: AdsContent, previous: string | undefined): AdsResponse {
     const { latest } = this;
     if (latest && latest.nonce !== previous && isSame(latest.content, content)) return latest;
@@ -142,7 +142,7 @@ function isSame(a: AdsContent, b: AdsContent): boolean {
   );
 }
 
-/** Resources are copied from their own encoding, which all responses share. */
+/** Copies the encodings of the resources, which all responses share. */
 function encodeMessage(response: AdsContent, nonce: string): Buffer {
   const { form } = response;
   const head = new BinaryWriter().tag(1, WireType.LengthDelimited).string(response.version).finish();
@@ -157,7 +157,7 @@ const entries: Readonly<Record<AdsForm, WeakMap<EncodedResource, Uint8Array>>> =
   sotw: new WeakMap(),
 };
 
-/** A resource as an element of a response, made once. */
+/** Encodes a resource as an element of a response, once. */
 function encodeEntry(form: AdsForm, resource: EncodedResource): Uint8Array {
   const known = entries[form].get(resource);
   if (known) return known;
@@ -176,7 +176,7 @@ function encodeEntry(form: AdsForm, resource: EncodedResource): Uint8Array {
   return bytes;
 }
 
-/** Bytes that a resource takes in a response. */
+/** Returns the size of a resource in a response, bytes. */
 export function countBytes(resource: EncodedResource): number {
   return resource.bytes.length + resource.type.length + resource.name.length + 40;
 }

@@ -10,27 +10,27 @@ import { Subscription } from './subscription';
 
 const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
 
-/** In the state of the world, a response of these types has all resources; what it lacks is removed. */
+/** Types of which a response in state of the world contains all resources; missing ones are removed. */
 const WHOLE: ReadonlySet<string> = new Set([cluster, listener]);
 
 const WILDCARD = '*';
 
-/** Of these a first request without names asks for nothing; of all others for what is listed. */
+/** Types of which a first request without names subscribes to nothing; for all others it is a wildcard. */
 const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, secret]);
 
-/** Most types that one stream asks for: Envoy knows about a dozen. */
+/** Maximum number of types on one stream: Envoy uses about a dozen. */
 const MAX_TYPES = 32;
 const MAX_TYPE_LENGTH = 256;
 const MAX_NAME_LENGTH = 2_048;
 
-/** One stream of a proxy, without its transport: requests in, responses out. */
+/** One stream of a proxy without its transport: requests in, responses out. */
 export class AdsSession<V> {
   readonly subscriptions = new Map<string, Subscription>();
   private readonly entries = new Map<string, SubscriberEntry<V>>();
   private readonly order = new SendOrder(this.subscriptions);
-  /** The names that it takes of `NameBudget`. */
+  /** The names that the stream has taken from the `NameBudget`. */
   private counted = 0;
-  /** Responses since the stream began. */
+  /** The number of responses since the stream began. */
   private sent = 0;
 
   constructor(
@@ -51,12 +51,12 @@ export class AdsSession<V> {
     return this.proxy.owner;
   }
 
-  /** Why it passes all traffic through as TCP and applies no route; undefined where it does not. */
+  /** The reason why the proxy passes all traffic through as TCP and applies no route; undefined if it does not. */
   get tcpPassthroughReason(): string | undefined {
     return this.proxy.tcpPassthroughReason;
   }
 
-  /** Resources that this proxy would have and that break Envoy's rules: it keeps their last good content, or has none. */
+  /** Returns the resources of this proxy that violate Envoy's constraints: it keeps their last good content, or has none. */
   refused(): readonly RefusedResource[] {
     const { source } = this.options;
     const concerns = ({ type, name, isDeclared }: RefusedResource): boolean =>
@@ -64,13 +64,13 @@ export class AdsSession<V> {
     return [...(source.refused?.(this.proxy) ?? [])].filter(concerns);
   }
 
-  /** When the oldest response that is not acked was sent, by `Clock.elapsed`. */
+  /** The time at which the oldest unacknowledged response was sent, by `Clock.elapsed`. */
   get oldestUnacked(): number | undefined {
     const times = [...this.subscriptions.values()].flatMap(({ inFlight }) => (inFlight ? [inFlight.at] : []));
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** Takes a request and sends what it asks for. Throws ProtocolViolation. */
+  /** Processes a request and sends the resources that it subscribes to. Throws ProtocolViolation. */
   receive(request: AdsRequest): void {
     const { source } = this.options;
     this.moved();
@@ -84,7 +84,7 @@ export class AdsSession<V> {
     this.pump();
   }
 
-  /** The proxy is another for the source: everything is compared again. */
+  /** Replaces the identity of the proxy: all resources are compared again. */
   become(proxy: Proxy<V>): void {
     if (proxy.id === this.proxy.id && proxy.view === this.proxy.view) return;
     const entries = [...this.entries.values()];
@@ -103,7 +103,7 @@ export class AdsSession<V> {
     this.options.moved(this.proxy.id);
   }
 
-  /** Sends what is due, in order. Never throws. */
+  /** Sends all pending changes in order. Never throws. */
   pump(): boolean {
     this.moved();
     const { sent } = this;
@@ -115,7 +115,7 @@ export class AdsSession<V> {
     return this.sent > sent;
   }
 
-  /** After an answer: what waited for it goes at once, what has changed meanwhile with the next round. */
+  /** Continues after an answer: sends at once the changes that waited for it; later changes follow in the next round. */
   private proceed(): void {
     if (this.order.hasChanged) this.options.subscribers.schedule(this);
     else this.pump();
@@ -180,7 +180,7 @@ export class AdsSession<V> {
     source.acked?.(this.proxy, subscription.type, subscription.ackedRevision(source.revision));
   }
 
-  /** Delta: names are added and dropped. */
+  /** Delta: subscribes to names and unsubscribes from names. */
   private change(
     subscription: Subscription,
     { subscribe, unsubscribe, versions }: AdsRequest,
@@ -200,7 +200,7 @@ export class AdsSession<V> {
     this.count(this.named);
   }
 
-  /** The state of the world: these are the names, all others are dropped. */
+  /** State of the world: replaces the subscribed names. */
   private replace(
     subscription: Subscription,
     { names, version, nonce }: AdsRequest,
@@ -255,7 +255,10 @@ export class AdsSession<V> {
     return entry;
   }
 
-  /** The names without the wildcard. Throws where they are too long, or the stream would have too many; `replaced` go. */
+  /**
+   * Returns the names without the wildcard. Throws if a name is too long, or if the stream would have too many names after `replaced` of them are
+   * dropped.
+   */
   private checked(subscription: Subscription, asked: readonly string[], replaced = 0): readonly string[] {
     const names = asked.filter((name) => name !== WILDCARD);
     const added = replaced > 0 ? names : names.filter((name) => !subscription.named.has(name));
@@ -266,7 +269,7 @@ export class AdsSession<V> {
     return names;
   }
 
-  /** The names that it asks for, of all types. */
+  /** The number of names subscribed on the stream, of all types. */
   private get named(): number {
     let sum = 0;
     for (const { named } of this.subscriptions.values()) sum += named.size;
@@ -308,7 +311,7 @@ export class AdsSession<V> {
     if (subscription.type === cluster) this.repeatEndpoints(push);
   }
 
-  /** A cluster that Envoy has taken anew warms until its endpoints come again, even those that it has. */
+  /** Envoy warms an updated cluster until its endpoints are sent again, even unchanged ones. */
   private repeatEndpoints({ changed }: Push): void {
     const known = this.subscriptions.get(endpoints);
     if (!known) return;
@@ -319,7 +322,7 @@ export class AdsSession<V> {
   }
 }
 
-/** Whether a request of delta only answers a response: most do. In the state of the world each has all names. */
+/** Reports whether a delta request only answers a response, as most do. In state of the world each request has all names. */
 function isBareAnswer({ nonce, subscribe, unsubscribe }: AdsRequest): boolean {
   return nonce !== '' && subscribe.length + unsubscribe.length === 0;
 }

@@ -9,18 +9,18 @@ import { AdsSession } from './ads-session';
 import type { SessionOptions } from './session-options';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-authenticator';
 
-/** A call of a proxy, with what grpc-js shows of it nowhere. */
+/** A gRPC call of a proxy, with parts that grpc-js does not expose. */
 export interface AdsCall {
   readonly metadata: Metadata;
   readonly address: string;
-  /** The certificate that the proxy showed in its TLS handshake, unverified. */
+  /** The certificate of the proxy in its TLS handshake, unverified. */
   readonly certificate: X509Certificate | undefined;
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
-  /** Writes a message that has its frame, past grpc-js, which would copy it for each proxy. */
+  /** Writes a framed message directly, because grpc-js would copy it for each proxy. */
   write(frame: Buffer): void;
-  /** Ends the call although its peer does not read. */
+  /** Ends the call even if its peer does not read. */
   reset(): void;
-  /** Its connection has shown valid credentials. */
+  /** Records that the connection has shown valid credentials. */
   admitted(): void;
 }
 
@@ -29,13 +29,13 @@ export interface AdsStreamOptions<V> {
   readonly clock: Clock;
   readonly requests: TokenBucket;
   readonly session: Omit<SessionOptions<V>, 'form' | 'send' | 'failed'>;
-  /** Is called when the proxy has been admitted. */
+  /** Called when the proxy has been admitted. */
   readonly admitted: () => void;
-  /** Is called before the session of an admitted proxy is closed. */
+  /** Called before the session of an admitted proxy is closed. */
   readonly closing: () => void;
-  /** Is called once; `why` is undefined where the proxy ended the stream. */
+  /** Called once; `why` is undefined if the proxy ended the stream. */
   readonly ended: (why: string | undefined) => void;
-  /** A mistake of ours. */
+  /** Called on an error in this program. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -52,19 +52,19 @@ const CODES: Readonly<Record<EndReason, status>> = {
   deadline: status.DEADLINE_EXCEEDED,
 };
 
-/** Most requests that wait while a proxy is being authenticated. */
+/** Maximum number of queued requests while a proxy is being authenticated. */
 const MAX_WAITING = 64;
 
-/** A request counts once, and once more for each of these bytes: its work is linear in its size. */
+/** A request counts once for the rate limit, and once more for each of these bytes: its cost is linear in its size. */
 const REQUEST_BYTES = 16 * 1024;
 
-/** How long a peer may leave the end of its stream unread, ms. */
+/** The time after which a stream is reset whose end the peer has not read, ms. */
 const RESET_AFTER = 1_000;
 
-/** Longest text of an end: it travels in a header. */
+/** Maximum length of the message of a status: it is sent in a header. */
 const MAX_TEXT = 1_000;
 
-/** One stream of one proxy on the wire: who it is, its bounds and its end. */
+/** One stream of one proxy on the wire: authentication, limits, and end. */
 export class AdsStream<V> {
   readonly since: number;
   session: AdsSession<V> | undefined;
@@ -89,7 +89,7 @@ export class AdsStream<V> {
     return this.call.address;
   }
 
-  /** The user agent that the proxy reports; empty before its first request. */
+  /** The user agent of the proxy; empty before its first request. */
   get userAgent(): string {
     return this.caller?.userAgent ?? '';
   }
@@ -98,7 +98,7 @@ export class AdsStream<V> {
     return this.session?.proxyId;
   }
 
-  /** Begins to read. */
+  /** Starts reading. */
   begin(): void {
     const { stream } = this.call;
     stream.on('data', (bytes: Buffer) => this.receive(bytes));
@@ -115,12 +115,12 @@ export class AdsStream<V> {
     if (this.isOver) return;
     const details = shortened(detail, MAX_TEXT, '…');
     this.finish(details);
-    // The listener of begin() takes it for an end by the peer, and finds that the stream is over.
+    // The error listener of begin() takes this for an end by the peer, and finds that the stream is over.
     this.call.stream.emit('error', Object.assign(new Error(details), { code: CODES[reason], details }));
     this.options.clock.after(RESET_AFTER, () => this.call.reset());
   }
 
-  /** Ends the stream where the proxy has exceeded a time, and authenticates it again when its right ends. */
+  /** Ends the stream if the proxy exceeded a timeout, and authenticates it again when its admission expires. */
   checkTime({ ackTimeout, firstRequest }: { readonly ackTimeout: number; readonly firstRequest: number }): void {
     const now = this.options.clock.elapsed();
     if (!this.session && now - this.began > firstRequest)
@@ -131,7 +131,7 @@ export class AdsStream<V> {
     this.stay?.checkTime();
   }
 
-  /** Asks again who the proxy is. */
+  /** Authenticates the proxy again. */
   review(): void {
     this.stay?.review();
   }
@@ -149,7 +149,7 @@ export class AdsStream<V> {
     });
   }
 
-  /** Decodes a request of an admitted proxy: the rest of it costs more than its node. */
+  /** Decodes a request of an admitted proxy: a whole request costs more than its node. */
   private take(bytes: Buffer): void {
     this.read(() => {
       const request = decodeRequest(this.form, bytes);
@@ -181,7 +181,7 @@ export class AdsStream<V> {
     this.end('unavailable', 'internal error');
   }
 
-  /** The first request says who the proxy is. */
+  /** Authenticates the proxy by its first request. */
   private introduce(node: Node | undefined): void {
     if (!node || node.id === '') return this.end('malformed', 'node.id: must be set in the first request');
     this.node = printableText(node.id, 256);
@@ -207,7 +207,7 @@ export class AdsStream<V> {
     this.stay.review();
   }
 
-  /** The first answer begins the session. */
+  /** Starts the session after the first admission. */
   private admitted({ proxy, release }: AdmittedProxy<V>): void {
     this.release?.();
     this.release = release;

@@ -1,4 +1,4 @@
-/** Names that are to be sent, each at the mark of its first change since it was sent, oldest first. */
+/** Names with pending changes, each at the mark of its first change since it was last sent, oldest first. */
 export class MarkedNames {
   private marks = new Map<string, number>();
   private last = 0;
@@ -7,12 +7,12 @@ export class MarkedNames {
     return this.marks.size;
   }
 
-  /** The latest mark that was given. */
+  /** The latest mark. */
   get latest(): number {
     return this.last;
   }
 
-  /** The mark of the name that waits longest; Infinity where none waits. */
+  /** The mark of the name that has been pending longest; Infinity if there is none. */
   get oldest(): number {
     for (const mark of this.marks.values()) return mark;
     return Infinity;
@@ -32,7 +32,7 @@ export class MarkedNames {
     if (!this.marks.has(name)) this.marks.set(name, mark);
   }
 
-  /** Adds many names at one mark, which may be one that was given before: what was marked later stays behind them. */
+  /** Adds many names at one mark, which may be an earlier one: names with later marks stay behind them. */
   addAll(names: Iterable<string>, mark = this.next()): void {
     const later = [...this.marks].filter(([, each]) => each > mark);
     for (const [name] of later) this.marks.delete(name);

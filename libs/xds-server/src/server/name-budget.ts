@@ -1,23 +1,26 @@
 /**
- * The names that all streams of a server ask for together: what they cost is memory. Each stream has some for itself, so that the
- * greedy ones cannot take those of the others; what exceeds them comes from a bounded store.
+ * The budget of subscribed names of all streams of a server: names cost memory. Each stream has a quota of its own, so that greedy streams cannot
+ * take the names of others; names beyond the quota come from a shared, bounded pool.
  */
 export class NameBudget {
   private all = 0;
   private shared = 0;
 
-  /** `most`: names of all streams beyond the first `own` of each. */
+  /** `most`: the size of the shared pool, beyond the first `own` names of each stream. */
   constructor(
     private readonly most: number,
     private readonly own: number,
   ) {}
 
-  /** Names that are asked for now, on all streams. */
+  /** The number of subscribed names on all streams. */
   get names(): number {
     return this.all;
   }
 
-  /** A stream with `before` names has `after` from now on. False: they are not there, and nothing has changed; fewer always are. */
+  /**
+   * Changes the number of names of a stream from `before` to `after`. Returns false, without a change, if the pool is exhausted; a reduction always
+   * succeeds.
+   */
   resize(before: number, after: number): boolean {
     const more = this.beyondOwn(after) - this.beyondOwn(before);
     if (more > 0 && this.shared + more > this.most) return false;

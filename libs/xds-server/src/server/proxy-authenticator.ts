@@ -1,37 +1,40 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Proxy } from './resource-source';
 
-/** A proxy as it describes itself when its stream begins. */
+/** The identity that a proxy claims when its stream begins. */
 export interface ProxyCaller {
   /** Its node id. */
   readonly node: string;
   readonly cluster: string;
   /** Metadata of its node, as JSON. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Envoy, with its version; gRPC. */
+  /** The program: Envoy with its version, or gRPC. */
   readonly userAgent: string;
-  /** The header `authorization`; empty where there is none. */
+  /** The header `authorization`; empty if absent. */
   readonly authorization: string;
-  /** The certificate that it showed in its TLS handshake: it has the key, and nothing else is verified. */
+  /** The certificate of the TLS handshake: the proxy has proved that it has the key; nothing else is verified. */
   readonly certificate?: X509Certificate;
   readonly address: string;
 }
 
 export interface AdmittedProxy<V> {
   readonly proxy: Proxy<V>;
-  /** When its right ends, ms since 1970; it is asked for again then. */
+  /** When the admission expires, ms since 1970; the proxy is then authenticated again. */
   readonly until?: number;
-  /** Is called once, when the stream has ended or was admitted anew. */
+  /** Called once, when the stream has ended or was admitted again. */
   readonly release?: () => void;
 }
 
 /**
- * Says who a proxy is. It is asked when a stream begins, when `until` has come, and on each change: a rejection then ends the
- * stream, another view is served from then on.
+ * Authenticates proxies: when a stream begins, when `until` has passed, and on each change. A rejection of a running stream ends it; another view
+ * replaces the one that it is served.
  */
 export interface ProxyAuthenticator<V> {
   /** Rejects with Unauthenticated, Forbidden, NotFound, Invalid or Unavailable. */
   admit(caller: ProxyCaller): Promise<AdmittedProxy<V>>;
-  /** Keys, revocations or Dataplanes have changed: the streams of these proxies are judged again, of all without the argument. */
+  /**
+   * Calls `listener` when keys, revocations or Dataplanes change: the streams of these proxies are authenticated again; without the argument all
+   * streams.
+   */
   onChange?(listener: (proxies?: Iterable<string>) => void): () => void;
 }

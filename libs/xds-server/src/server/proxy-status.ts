@@ -10,31 +10,31 @@ import type { ResponseCounts, Subscription } from './subscription';
 export interface ProxyTypeStatus {
   readonly type: string;
   readonly isWildcard: boolean;
-  /** Names that it asked for by name. */
+  /** The number of names that it subscribed to explicitly. */
   readonly subscribed: number;
-  /** Resources that it was sent or had. */
+  /** The number of resources that it was sent or reported. */
   readonly held: number;
-  /** It has acked, or rejected, all changes up to this revision of the source; -1: not known. */
+  /** The revision of the source up to which it has acknowledged or rejected all changes; -1: unknown. */
   readonly ackedRevision: number;
-  /** It applies all changes up to this revision: what it rejects does not count. */
+  /** The revision up to which it applies all changes: rejected ones do not count. */
   readonly appliedRevision: number;
-  /** It applies all changes, whatever revision comes, until it is sent or asks for something. */
+  /** Whether it applies all changes, whatever the revision, until a resource is sent or requested. */
   readonly isAtRest: boolean;
   readonly responses: Readonly<ResponseCounts>;
-  /** Its last rejection, until a later response is acked. */
+  /** Its latest rejection, until a later response is acknowledged. */
   readonly lastRejection?: ProxyRejection;
-  /** The resources that it rejects. */
+  /** The resources that it currently rejects. */
   readonly rejected: readonly RejectedResource[];
-  /** Of secrets: the versions that it has accepted, by name; empty where it has accepted none yet. */
+  /** For secrets: the versions that it has accepted, by name; empty before the first. */
   readonly versions?: Readonly<Record<string, string>>;
 }
 
 /** One stream of a proxy; a proxy may have several. */
 export interface ProxyStatus {
   readonly id: string;
-  /** The Dataplane, or the ingress, that it is the proxy of. */
+  /** The Dataplane or ingress of the proxy. */
   readonly owner?: Identity;
-  /** Why it passes all traffic through as TCP; absent where it does not. */
+  /** The reason why it passes all traffic through as TCP; absent if it does not. */
   readonly tcpPassthroughReason?: string;
   readonly node: string;
   readonly address: string;
@@ -43,11 +43,11 @@ export interface ProxyStatus {
   /** When its stream began, ms since 1970. */
   readonly since: number;
   readonly types: readonly ProxyTypeStatus[];
-  /** Resources that it would have and that break Envoy's rules. */
+  /** Resources of this proxy that violate Envoy's constraints. */
   readonly refused: readonly RefusedResource[];
 }
 
-/** Undefined while the proxy is not admitted. */
+/** Returns undefined until the proxy is admitted. */
 export function statusOfProxy<V>(stream: AdsStream<V>, revision: number): ProxyStatus | undefined {
   const { session, node, address, userAgent, form, since } = stream;
   if (!session) return undefined;
@@ -75,7 +75,7 @@ function statusOfType(subscription: Subscription, revision: number): ProxyTypeSt
   };
 }
 
-/** Most secrets of a proxy whose versions are reported: its own certificate and the authorities, of an egress in each mesh. */
+/** Maximum number of secrets of a proxy whose versions are reported: its own certificate and the authorities; for an egress those of each mesh. */
 const MAX_SECRETS = 2_000;
 
 function acceptedVersions(subscription: Subscription): Readonly<Record<string, string>> {

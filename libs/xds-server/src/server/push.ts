@@ -1,34 +1,34 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 
-/** Bytes of resources in one response; one resource may be larger. */
+/** Maximum size of the resources in one response, bytes; a single resource may be larger. */
 export const CHUNK_BYTES = 512 * 1024;
 
-/** The resources of one type to be sent. */
+/** The resources of one type to send. */
 export interface Push {
   readonly resources: readonly EncodedResource[];
   readonly removed: readonly string[];
-  /** Those of `resources` that the proxy lacks. */
+  /** The resources that the proxy lacks. */
   readonly changed: readonly EncodedResource[];
 }
 
-/** A response that is not acked yet. */
+/** An unacknowledged response. */
 export interface InFlight extends Push {
   readonly nonce: string;
   readonly at: number;
   readonly bytes: number;
-  /** The first revision whose changes it holds. */
+  /** The first revision whose changes it contains. */
   readonly since: number;
-  /** The first mark that it holds. */
+  /** The first mark that it contains. */
   readonly oldestMark: number;
 }
 
-/** Options of taking the next response. */
+/** Options for taking the next response. */
 export interface TakeOptions {
-  /** It also has what is going. */
+  /** Whether the response may contain removals. */
   readonly mayRemove: boolean;
   /**
-   * The proxy has asked for no listener yet. An Envoy asks for them once its clusters are ready, and 1.40 waits for ever for a cluster
-   * whose endpoints it was about to discover when another kind of cluster took its name: that one goes first, and comes anew.
+   * Whether the proxy has not requested listeners yet. Envoy requests them once its clusters are ready, and 1.40 waits forever for a cluster that
+   * changes from EDS to another discovery type in that phase: such a cluster is removed first, and added again.
    */
   readonly isStarting: boolean;
 }

@@ -1,26 +1,26 @@
 import { shortened } from '@causeway/resources';
 import type { EncodedResource } from '../resources/encoded-resource';
 
-/** A proxy's answer to a response that it rejected. */
+/** The error of a proxy about a response that it rejected. */
 export interface ProxyRejection {
   readonly at: number;
   readonly text: string;
-  /** The resources of the rejected response that the text names; all of them where it names none. */
+  /** The resources of the rejected response that the text names; all of them if it names none. */
   readonly names: readonly string[];
 }
 
-/** A resource that a proxy rejected and has neither accepted nor dropped since. */
+/** A resource that a proxy rejected, and has neither accepted nor dropped since. */
 export interface RejectedResource {
   readonly name: string;
   readonly version: string;
   /** ms since 1970. */
   readonly at: number;
-  /** The part of the answer about this resource: the line that names it, else all of it. */
+  /** The part of the error about this resource: the line that names it, else the whole text. */
   readonly text: string;
 }
 
 interface RejectionEntry extends RejectedResource {
-  /** The first revision whose changes the rejected response held. */
+  /** The first revision whose changes the rejected response contained. */
   readonly since: number;
   readonly answer: RejectionText;
 }
@@ -30,19 +30,19 @@ interface RejectionText {
   readonly at: number;
 }
 
-/** Most resources that one response rejects, and most that are remembered of one type. */
+/** Maximum number of resources that one response rejects, and that are remembered of one type. */
 const MAX_NAMES = 1_000;
-/** Characters of a text in which names are looked for, and that are kept. */
+/** Maximum length of an error text that is kept and searched for names. */
 const MAX_READ_LENGTH = 16_384;
 const MAX_KEPT_LENGTH = 1_000;
-/** Lines of a text that are looked at: more than Envoy writes for a response. */
+/** Maximum number of lines that are searched: more than Envoy writes for a response. */
 const MAX_LINES = 1_000;
 
 /** The resources of one type that a proxy rejects. */
 export class ProxyRejections {
   private readonly byName = new Map<string, RejectionEntry>();
 
-  /** The latest one; of its names those that still stand. */
+  /** The latest rejection, with the names that are still rejected. */
   get last(): ProxyRejection | undefined {
     const latest = [...this.byName.values()].at(-1);
     if (!latest) return undefined;
@@ -51,7 +51,7 @@ export class ProxyRejections {
     return { ...answer, names: same.map(({ name }) => name) };
   }
 
-  /** The first revision that holds a change which the proxy does not apply; undefined where it applies all. */
+  /** The first revision with a change that the proxy does not apply; undefined if it applies all. */
   get since(): number | undefined {
     return this.byName.size === 0 ? undefined : Math.min(...[...this.byName.values()].map(({ since }) => since));
   }
@@ -64,7 +64,7 @@ export class ProxyRejections {
     return this.byName.has(name);
   }
 
-  /** A response was rejected; what its text does not name has been accepted. */
+  /** Records a rejected response; resources that its text does not name are accepted. */
   reject(resources: readonly EncodedResource[], { text, at }: RejectionText, since: number): void {
     const lines = text.slice(0, MAX_READ_LENGTH).split('\n', MAX_LINES);
     const counted = resources.slice(0, MAX_NAMES);
@@ -79,13 +79,13 @@ export class ProxyRejections {
         this.byName.set(name, { name, version, at, text: shortened(line.trim(), MAX_KEPT_LENGTH, '…'), since, answer });
   }
 
-  /** Accepted, or dropped. */
+  /** Records that resources were accepted or dropped. */
   accept(resources: Iterable<{ readonly name: string }>): void {
     if (this.byName.size > 0) for (const { name } of resources) this.byName.delete(name);
   }
 }
 
-/** Whether a text has this name, and not only a longer one that it is a part of: `inbound:10.0.0.1:80` in `inbound:10.0.0.1:8080`. */
+/** Reports whether a text contains this name, and not only a longer name that contains it: `inbound:10.0.0.1:80` in `inbound:10.0.0.1:8080`. */
 function isNamed(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     const end = at + name.length;

@@ -2,8 +2,8 @@ import { inTimedSlices, yieldToEventLoop, type Clock } from '@causeway/runtime';
 import type { Subscriber } from './subscribers';
 
 /**
- * The bytes that all streams of a server were sent and have not acked. While they exceed the bound, streams wait in the order in
- * which they came; an ack serves the first of them, and the next only while there is room, so that an ack costs what it frees.
+ * The budget of unacknowledged bytes on all streams of a server. While it is exceeded, streams wait in the order of their arrival; an ack serves the
+ * first of them, and the next only while there is room, so that an ack costs what it frees.
  */
 export class SendBudget<V> {
   private unacked = 0;
@@ -27,7 +27,7 @@ export class SendBudget<V> {
     this.unacked += bytes;
   }
 
-  /** Bytes were acked, or their stream has ended. */
+  /** Returns bytes to the budget: they were acknowledged, or their stream has ended. */
   refund(bytes: number): void {
     this.unacked -= bytes;
     if (this.isServing || !this.canServe()) return;
@@ -35,12 +35,12 @@ export class SendBudget<V> {
     void this.serve();
   }
 
-  /** This stream is pumped when there is room. */
+  /** Queues a stream, to be pumped when there is room. */
   wait(stream: Subscriber<V>): void {
     this.waiting.add(stream);
   }
 
-  /** This stream has ended. */
+  /** Removes a stream that has ended. */
   leave(stream: Subscriber<V>): void {
     this.waiting.delete(stream);
   }

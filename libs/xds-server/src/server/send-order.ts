@@ -4,41 +4,41 @@ import type { Subscription } from './subscription';
 const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
 
 /**
- * The order in which additions are sent; removals go in the reverse order. Secrets stand beside clusters: what refers to them waits
- * for them.
+ * The order in which additions are sent; removals are sent in reverse order. Secrets are next to clusters: resources that refer to them wait for
+ * them.
  */
 const ORDER: readonly string[] = [cluster, secret, endpoints, listener, filterChain, routes];
 
-/** Types to whose resources the later ones refer. */
+/** Types that resources of the later types refer to. */
 const FIRST: readonly string[] = [cluster, endpoints];
 const LATER: ReadonlySet<string> = new Set([listener, filterChain, routes]);
 
-/** Marks of clusters and endpoints up to which all is to be acked before what was staged is sent. */
+/** The marks of clusters and endpoints that must be acknowledged before staged contents are sent. */
 interface Barrier {
   readonly clusters: number;
   endpoints: number;
 }
 
 /**
- * The order in which one stream is sent its types: make before break. Listeners, filter chains and routes wait for the clusters and
- * endpoints that were changed before them, and for no later ones: while clusters are never at rest, their contents are staged as
- * they are, and sent once all that was changed by then was acked. What is gone is removed when nothing that may refer to it is on its way.
+ * The order in which one stream gets its types: make before break. Listeners, filter chains and routes wait for the clusters and endpoints that
+ * changed before them, and for no later ones: if clusters change continuously, the contents are staged as they are, and sent once all earlier changes
+ * are acknowledged. A resource that is gone is removed when no pending resource may refer to it.
  */
 export class SendOrder {
-  /** The types that the stream asks for, in the order in which additions are sent. */
+  /** The subscribed types of the stream, in the order in which additions are sent. */
   types: readonly string[] = [];
   private readonly barriers = new Map<string, Barrier>();
 
   constructor(private readonly subscriptions: ReadonlyMap<string, Subscription>) {}
 
-  /** Takes over which types the stream asks for. */
+  /** Updates the types from the subscriptions of the stream. */
   update(): void {
     const asked = [...this.subscriptions.keys()];
     this.types = [...ORDER.filter((each) => asked.includes(each)), ...asked.filter((each) => !ORDER.includes(each))];
     if (asked.length === 0) this.barriers.clear();
   }
 
-  /** Whether changes of a type may be sent now. Stages them where they are to wait. */
+  /** Reports whether changes of a type may be sent now. Stages them if they must wait. */
   maySend(subscription: Subscription): boolean {
     const { type } = subscription;
     if (!this.mustWait(type)) {
@@ -58,18 +58,18 @@ export class SendOrder {
     );
   }
 
-  /** Whether changes of clusters or endpoints are to be sent with the next round. */
+  /** Whether changes of clusters or endpoints are due in the next round. */
   get hasChanged(): boolean {
     return FIRST.some((type) => this.subscriptions.get(type)?.hasChanged);
   }
 
-  /** Endpoints are to be sent for clusters that a proxy has taken: what waits for those clusters waits for these endpoints too. */
+  /** Records that endpoints must be sent for clusters that a proxy has accepted: contents that wait for the clusters wait for these endpoints too. */
   awaitEndpoints(): void {
     for (const barrier of this.barriers.values())
       if (!this.hasSettled(cluster, barrier.clusters)) barrier.endpoints = this.latestMark(endpoints);
   }
 
-  /** Whether what is gone of a type may be removed now: nothing that may refer to it is on its way. */
+  /** Reports whether resources of a type that are gone may be removed now: no pending resource may refer to them. */
   mayRemove(type: string): boolean {
     if (this.mustWait(type)) return false;
     const place = ORDER.indexOf(type);

@@ -3,7 +3,7 @@ import type { AdsForm } from './ads-messages';
 
 type SentVersion = Pick<EncodedResource, 'name' | 'version'>;
 
-/** The resources of one type that a proxy was sent last, acked or not; of those it had before its stream began, the versions alone. */
+/** The resources of one type that were last sent to a proxy, acknowledged or not; only the versions of those that it had before its stream began. */
 export class SentResources {
   private readonly byName = new Map<string, SentVersion | EncodedResource>();
   /** The sum of all versions. */
@@ -15,7 +15,7 @@ export class SentResources {
     return this.byName.size;
   }
 
-  /** In the state of the world: the version of all together, equal for equal names and contents. */
+  /** In state of the world: one version for all resources, equal for equal names and contents. */
   get version(): string {
     return this.sum.toString(16);
   }
@@ -32,7 +32,7 @@ export class SentResources {
     return [...this.byName.keys()];
   }
 
-  /** Those that can be sent again. */
+  /** Returns the resources whose content is known and can be sent again. */
   whole(): readonly EncodedResource[] {
     return [...this.byName.values()].filter((held): held is EncodedResource => 'bytes' in held);
   }
@@ -51,19 +51,19 @@ export class SentResources {
   }
 }
 
-/** Whether a proxy was sent a cluster whose endpoints are discovered; of what it had before its stream began nobody knows. */
+/** Reports whether a cluster that was sent to a proxy uses EDS; false for resources from before its stream, whose content is unknown. */
 export function discoversEndpoints(held: SentVersion | EncodedResource): boolean {
   return 'endpointsName' in held && held.endpointsName !== undefined;
 }
 
-/** The version that holding these gives. */
+/** Returns the combined version of these resources. */
 export function fingerprint(resources: Iterable<SentVersion>): string {
   let sum = 0n;
   for (const { version } of resources) sum = BigInt.asUintN(64, sum + hashed(version));
   return sum.toString(16);
 }
 
-/** Versions of our own encoder are 64 bits in hexadecimal; others are mixed (FNV-1a). */
+/** Hashes a version. Versions of our encoder are 64 bits in hexadecimal; others are mixed by FNV-1a. */
 function hashed(version: string): bigint {
   if (/^[0-9a-f]{16}$/.test(version)) return BigInt(`0x${version}`);
   let hash = 0xcbf29ce484222325n;

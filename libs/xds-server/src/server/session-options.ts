@@ -11,19 +11,19 @@ export interface SessionOptions<V> {
   readonly subscribers: Subscribers<V>;
   readonly clock: Clock;
   readonly counters: SessionCounters;
-  /** Most names of all types together. */
+  /** Maximum number of names of all types together. */
   readonly mostNames: number;
   readonly names: NameBudget;
   readonly budget: SendBudget<V>;
-  /** One for all streams of a server. */
+  /** Shared by all streams of a server. */
   readonly encoder: ResponseEncoder;
-  /** Writes a message that has its frame. */
+  /** Writes a framed message. */
   readonly send: (frame: Buffer) => void;
-  /** The status of this proxy may differ from now on. */
+  /** Called when the status of this proxy may have changed. */
   readonly moved: (proxy: string) => void;
-  /** A proxy has rejected a response. */
+  /** Called when a proxy has rejected a response. */
   readonly rejected: (proxy: string, type: string, text: string) => void;
-  /** A mistake of ours while something was sent: the stream is to end. */
+  /** Called on an error of this program while sending: the stream must end. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -31,7 +31,7 @@ export interface SessionOptions<V> {
 export interface SessionCounters {
   responses: number;
   resources: number;
-  /** Resources that were not sent since the proxy held them: on reconnect, all of them. */
+  /** The number of resources that were not sent because the proxy held them: on reconnect, all of them. */
   unchanged: number;
   rejections: number;
   staleNonces: number;

@@ -2,13 +2,16 @@ import { inTimedSlices, yieldToEventLoop, type Clock } from '@causeway/runtime';
 import type { ListingChange, ResourceChange, ResourceSource, SourceListener } from './resource-source';
 import type { Subscription } from './subscription';
 
-/** A stream as the index of subscribers knows it. */
+/** A stream from the point of view of the subscriber index. */
 export interface Subscriber<V> {
   readonly proxyId: string;
   readonly view: V;
-  /** The status of the proxy may differ from now on: a report is due. */
+  /** Reports that the status of the proxy may have changed. */
   moved(): void;
-  /** Sends what is due, and says whether that was anything; called once for any number of marks. Never throws: what fails ends its own stream. */
+  /**
+   * Sends all pending changes, and returns whether there were any; called once for any number of marks. Never throws: a failure ends the stream
+   * itself.
+   */
   pump(): boolean;
 }
 
@@ -17,22 +20,22 @@ interface SubscriptionEntry<V> {
   readonly subscription: Subscription;
 }
 
-/** Average time between rounds in which something is sent, ms, while changes go on: they share responses and acks. */
+/** Average interval between rounds in which changes are sent, ms, while changes continue: the changes of a round share responses and acks. */
 const ROUND_INTERVAL = 20;
-/** After a pause so many rounds follow each other at once, ms: a new service has its address and its hostname without a wait. */
+/** After a pause, rounds run without delay for this budget, ms: a new service gets its address and hostname without a wait. */
 const ROUND_BURST = 5 * ROUND_INTERVAL;
 
-/** The subscriptions of all streams: a change costs its names × their subscribers, and those that list what it may have brought. */
+/** The subscriptions of all streams, indexed by name: a change costs its names × their subscribers, and the wildcards that it may affect. */
 export class Subscribers<V> implements SourceListener<V> {
   private readonly byName = new Map<string, Map<string, Set<SubscriptionEntry<V>>>>();
-  /** By type and view: those whose lists follow more than changes of the view. */
+  /** By type and view: wildcard subscriptions whose lists depend on more than changes of the view. */
   private readonly wildcards = new Map<string, Map<V, Set<SubscriptionEntry<V>>>>();
   private readonly byView = new Map<V, Set<SubscriptionEntry<V>>>();
   private readonly byProxy = new Map<string, Set<SubscriptionEntry<V>>>();
   private readonly byGroup = new Map<string, Set<SubscriptionEntry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
   private isPumping = false;
-  /** When rounds would be due that are all an interval apart, by `Clock.elapsed`. */
+  /** The time up to which rounds are used up, if they are an interval apart, by `Clock.elapsed`. */
   private spacedUntil = 0;
   private hasSent = false;
 
@@ -41,7 +44,7 @@ export class Subscribers<V> implements SourceListener<V> {
     private readonly source: Pick<ResourceSource<V>, 'findGroup' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
   ) {}
 
-  /** Adds a subscription of a stream; what it asks for is noted by `named` and `wildcard`. */
+  /** Adds a subscription of a stream; its names are added by `named` and `wildcard`. */
   add(subscriber: Subscriber<V>, subscription: Subscription): SubscriptionEntry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
@@ -141,7 +144,7 @@ export class Subscribers<V> implements SourceListener<V> {
       }
   }
 
-  /** Sends what is due to this stream in the next round, with what else has changed by then. */
+  /** Schedules the pending changes of this stream for the next round, together with other changes by then. */
   schedule(subscriber: Subscriber<V>): void {
     subscriber.moved();
     this.due.add(subscriber);

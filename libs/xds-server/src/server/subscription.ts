@@ -5,13 +5,13 @@ import { MarkedNames } from './marked-names';
 import { fingerprint, discoversEndpoints, SentResources } from './sent-resources';
 import { ProxyRejections } from './rejections';
 
-/** The source of a subscription, bound to the proxy. */
+/** The source, bound to one proxy and type. */
 export interface TypeSource {
   get(name: string): EncodedResource | 'pending' | undefined;
   names(): ReadonlySet<string>;
 }
 
-/** Responses of one subscription since its stream began. */
+/** Counters of the responses of one subscription since its stream began. */
 export interface ResponseCounts {
   sent: number;
   acked: number;
@@ -19,43 +19,45 @@ export interface ResponseCounts {
 }
 
 /**
- * What one stream asked for of one type, what it holds, and what it must be sent. At most one response is not acked; changes merge
- * meanwhile. The cost of a change is that of the names it names.
+ * State of one resource type on one stream: subscribed names, held resources, and pending changes. At most one response is unacknowledged; changes
+ * merge meanwhile. A change costs its names.
  */
 export class Subscription {
   isWildcard = false;
   readonly named = new Set<string>();
   inFlight: InFlight | undefined;
-  /** Of the latest response. */
+  /** The nonce of the latest response. */
   latestNonce: string | undefined;
   readonly rejections = new ProxyRejections();
   readonly responses: ResponseCounts = { sent: 0, acked: 0, rejected: 0 };
-  /** Resources that were not sent because the proxy held them already. */
+  /** The number of resources that were not sent because the proxy held them already. */
   unchanged = 0;
-  /** The resources sent last, acked or not: what the proxy rejects is sent again when it changes. */
+  /**
+   * The resources that were last sent, acknowledged or not. A rejected resource is treated as acknowledged; it is resent when its content changes.
+   */
   private readonly held: SentResources;
-  /** Names of which the proxy knows that there are none. */
+  /** Subscribed names that the proxy knows to be absent. */
   private readonly absent = new Set<string>();
   private readonly dirty = new MarkedNames();
-  /** Contents that wait for what was changed before them of types that they may refer to. */
+  /** Contents that wait for earlier changes of types that they may refer to. */
   private staged: Map<string, EncodedResource | undefined> | undefined;
-  /** The first revision that the staged contents hold. */
+  /** The first revision that the staged contents contain. */
   private stagedSince: number | undefined;
-  /** To be sent though unchanged. */
+  /** Names to send even if unchanged. */
   private readonly forced = new Set<string>();
-  /** Held by the proxy and gone: the removal is sent when nothing refers to them any more. */
+  /** Names that the proxy holds and that are gone: the removal is sent when nothing refers to them any more. */
   private readonly going = new Set<string>();
-  /** The first revision that has not been sent whole. */
+  /** The first revision that has not been sent completely. */
   private pendingSince: number | undefined;
   private mustAnswer = false;
-  /** The mark of everything, which is marked before the next response. */
+  /** The mark for a deferred marking of everything, which is applied before the next response. */
   private staleMark: number | undefined;
-  /** The first mark of what was taken last. */
+  /** The first mark in the latest response. */
   private takenMark = 0;
-  /** The latest response was full, and the next one has the rest. */
+  /** Whether the latest response was full, so that the next one continues it. */
   private isCut = false;
 
-  /** `isWhole`: each response has all that is subscribed to (clusters and listeners in the state of the world). */
+  /** `isWhole`: each response contains all subscribed resources (clusters and listeners in state of the world). */
   constructor(
     readonly type: string,
     readonly form: AdsForm,
@@ -65,7 +67,7 @@ export class Subscription {
     this.held = new SentResources(form);
   }
 
-  /** The version of what the proxy holds, in the state of the world. */
+  /** The version of the held resources, in state of the world. */
   get version(): string {
     return this.held.version;
   }
@@ -74,7 +76,7 @@ export class Subscription {
     return this.held.size;
   }
 
-  /** Something is to be sent or was not acked; names that are going wait for others. */
+  /** Whether a change is pending or unacknowledged; removals that wait for other types do not count. */
   get isBusy(): boolean {
     return this.inFlight !== undefined || this.isDue;
   }
@@ -87,18 +89,18 @@ export class Subscription {
     return this.staged !== undefined;
   }
 
-  /** The latest mark: a point in the order of all changes of this type. */
+  /** The latest mark: a position in the order of all changes of this type. */
   get latestMark(): number {
     return this.dirty.latest;
   }
 
-  /** Whether all that was marked up to a point was sent and acked. */
+  /** Reports whether all changes up to a mark were sent and acknowledged. */
   hasSettled(mark: number): boolean {
     const oldest = Math.min(this.inFlight?.oldestMark ?? Infinity, this.dirty.oldest, this.staleMark ?? Infinity);
     return oldest > mark && !this.mustAnswer;
   }
 
-  /** It is to send what has changed since its last response, and that one had all that it was to have. */
+  /** Whether changes since the latest response are pending, and that response was complete. */
   get hasChanged(): boolean {
     return this.inFlight === undefined && !this.isCut && this.dirty.size > 0 && !this.mustAnswer;
   }
@@ -107,31 +109,31 @@ export class Subscription {
     return this.going.size > 0;
   }
 
-  /** It holds and applies all changes, whatever revision comes, until it is marked or asks for something. */
+  /** Whether the proxy holds and applies all changes, whatever the revision, until a name is marked or requested. */
   get isAtRest(): boolean {
     return !this.inFlight && !this.isStaged && this.pendingSince === undefined && this.rejections.since === undefined;
   }
 
-  /** The proxy holds, or has rejected, all changes up to this revision. */
+  /** Returns the revision up to which the proxy holds, or has rejected, all changes. */
   ackedRevision(latest: number): number {
     const since = this.inFlight?.since ?? this.stagedSince ?? this.pendingSince;
     return since === undefined ? latest : Math.min(latest, since - 1);
   }
 
-  /** The same, but what it has rejected counts as not held. */
+  /** Returns the revision up to which the proxy applies all changes: rejected resources do not count. */
   appliedRevision(latest: number): number {
     const acked = this.ackedRevision(latest);
     const { since } = this.rejections;
     return since === undefined ? acked : Math.min(acked, since - 1);
   }
 
-  /** The version of a resource that the proxy has accepted; undefined while an answer is due, and after a rejection. */
+  /** Returns the version of a resource that the proxy has accepted; undefined while an answer is outstanding, and after a rejection. */
   acceptedVersion(name: string): string | undefined {
     if (this.rejections.has(name) || this.inFlight?.resources.some((each) => each.name === name)) return undefined;
     return this.held.get(name)?.version;
   }
 
-  /** Whether a change of this name is of interest: subscribed to, listed, or held. */
+  /** Reports whether a change of this name matters: it is subscribed, listed, or held. */
   concerns(name: string): boolean {
     return this.named.has(name) || this.held.has(name) || (this.isWildcard && this.source.names().has(name));
   }
@@ -140,7 +142,7 @@ export class Subscription {
     return this.named.has(name) || this.held.has(name);
   }
 
-  /** Takes the resources that the proxy reports to hold when its stream begins. */
+  /** Records the resources that the proxy reports to hold when its stream begins. */
   holds(versions: ReadonlyMap<string, string>, revision: number): void {
     for (const [name, version] of versions) {
       this.held.hold({ name, version });
@@ -149,12 +151,12 @@ export class Subscription {
     if (versions.size > 0) this.holdsUnknown();
   }
 
-  /** The proxy may hold state of any age: nothing counts as acked before it was compared. */
+  /** Records that the proxy may hold state of any age: nothing counts as acknowledged before it was compared. */
   holdsUnknown(): void {
     this.pendingSince = 0;
   }
 
-  /** The first request of this type is answered, with nothing where there is nothing. */
+  /** Makes sure that the first request of this type is answered, even with an empty response. */
   answer(): void {
     this.mustAnswer = true;
   }
@@ -176,7 +178,7 @@ export class Subscription {
     }
   }
 
-  /** Begins or ends to get what the source lists. */
+  /** Starts or stops a wildcard subscription. */
   setWildcard(on: boolean, revision: number): void {
     if (this.isWildcard === on) return;
     this.isWildcard = on;
@@ -189,7 +191,7 @@ export class Subscription {
     this.pendingSince ??= revision;
   }
 
-  /** Everything is looked at again: the view of the proxy has changed. */
+  /** Marks everything as changed, because the view of the proxy changed. */
   markAll(revision: number): void {
     this.absent.clear();
     const listed = this.isWildcard ? this.source.names() : [];
@@ -197,19 +199,19 @@ export class Subscription {
     if (this.dirty.size > 0) this.pendingSince ??= revision;
   }
 
-  /** The same, with the work of it left to the next `take`. */
+  /** Marks everything as changed, and defers the work to the next `take`. */
   markAllLater(revision: number): void {
     this.staleMark ??= this.dirty.next();
     this.pendingSince ??= revision;
   }
 
-  /** Sends a name that the proxy has or asked for again, though it is unchanged. */
+  /** Sends a name that the proxy has or requested again, even if it is unchanged. */
   force(name: string, revision: number): void {
     this.forced.add(name);
     this.mark(name, revision);
   }
 
-  /** The state of the world: the proxy says by a version that it holds all of this. */
+  /** Returns all wanted resources with their combined version; in state of the world a proxy reports by this version that it holds them. */
   versionOfWanted(): { readonly version: string; readonly resources: readonly EncodedResource[] } {
     const resources = this.present();
     return { version: fingerprint(resources), resources };
@@ -222,7 +224,7 @@ export class Subscription {
     this.pendingSince = undefined;
   }
 
-  /** Keeps what is to be sent as it is now; what changes later is sent after it. */
+  /** Stages the pending contents as they are now; later changes are sent after them. */
   stage(): void {
     this.markStale();
     this.staged = new Map();
@@ -235,16 +237,14 @@ export class Subscription {
     this.pendingSince = undefined;
   }
 
-  /** Sends what was staged as it is when it is sent, with all that has changed since. */
+  /** Ends staging: staged names are sent with their current content, together with all later changes. */
   unstage(): void {
     if (!this.staged) return;
     this.dirty.addAll(this.staged.keys());
     this.endStaging(true);
   }
 
-  /**
-   * The next response, at most a chunk; undefined where nothing is to be sent. The caller sends it and calls `sent`.
-   */
+  /** Returns the next response, at most a chunk; undefined if nothing is pending. The caller sends it and calls `sent`. */
   take({ mayRemove, isStarting }: TakeOptions): Push | undefined {
     if (!this.staged) this.markStale();
     if (!this.isDue && !(mayRemove && this.isGoing)) {
@@ -276,13 +276,13 @@ export class Subscription {
     this.moveSince();
   }
 
-  /** False: the nonce is not that of the response under way, and the answer counts for nothing. */
+  /** Returns false if the nonce is not that of the outstanding response; the answer is then ignored. */
   acked(nonce: string, error: string | undefined, now: number): boolean {
     const push = this.inFlight;
     if (!push || push.nonce !== nonce) return false;
     this.inFlight = undefined;
     this.responses[error === undefined ? 'acked' : 'rejected'] += 1;
-    // A proxy drops the names that a response removes, whatever else of the response it rejects.
+    // A proxy drops the names that a response removes, even if it rejects the rest of the response.
     this.rejections.accept(push.removed.map((name) => ({ name })));
     if (error !== undefined) this.rejections.reject(push.resources, { text: error, at: now }, push.since);
     else this.rejections.accept(push.resources);
@@ -349,14 +349,14 @@ export class Subscription {
     this.staleMark = undefined;
   }
 
-  /** Moves the start of what is pending to what is left after a response was taken. */
+  /** Moves the start of the pending changes to those that remain after a response was taken. */
   private moveSince(): void {
     if (this.staged?.size === 0) this.endStaging(this.isGoing);
     if (!this.isStaged && this.staleMark === undefined && this.dirty.size + this.going.size === 0)
       this.pendingSince = undefined;
   }
 
-  /** `isPending`: some of what was staged is still to be sent. */
+  /** `isPending`: some staged contents are still to be sent. */
   private endStaging(isPending: boolean): void {
     if (isPending) this.pendingSince = Math.min(this.stagedSince ?? Infinity, this.pendingSince ?? Infinity);
     if (this.pendingSince === Infinity) this.pendingSince = undefined;
@@ -364,7 +364,7 @@ export class Subscription {
     this.stagedSince = undefined;
   }
 
-  /** All that the proxy shall hold: what is going stays until it may go. */
+  /** Returns all resources that the proxy should hold: those that are going stay until they may be removed. */
   private wholeState(): readonly EncodedResource[] {
     return this.held.whole();
   }

@@ -28,7 +28,7 @@ import { statusOfProxy, type ProxyStatus } from './proxy-status';
 import type { ResourceSource } from './resource-source';
 import { Subscribers } from './subscribers';
 
-/** The connection of a call, for a service: its certificate, and a mark that it is authenticated. */
+/** The connection of a call from the point of view of a service: its certificate, and a way to mark it as authenticated. */
 export type ConnectionCredentials = Pick<Http2Streams, 'findCertificate' | 'markAuthenticated'>;
 
 export interface XdsServerOptions<V> {
@@ -37,28 +37,28 @@ export interface XdsServerOptions<V> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<XdsLimits>;
-  /** Adds what else is served at the port. */
+  /** Adds further services to the port. */
   readonly addServices?: (server: Server, streams: ConnectionCredentials) => void;
 }
 
 export interface XdsLimits {
   readonly connections: ConnectionLimits;
-  /** Most streams of all proxies. */
+  /** Maximum number of streams of all proxies. */
   readonly streams: number;
-  /** Most streams of one proxy; a newer one ends the oldest. */
+  /** Maximum number of streams of one proxy; a newer stream ends the oldest. */
   readonly streamsOfProxy: number;
-  /** Most names on one stream, of all types. */
+  /** Maximum number of names on one stream, of all types. */
   readonly names: number;
-  /** Most names on all streams together, beyond the first `ownNames` of each. */
+  /** Maximum number of names on all streams together, beyond the first `ownNames` of each. */
   readonly sharedNames: number;
   readonly ownNames: number;
-  /** Requests of one stream. */
+  /** The rate limit of requests on one stream. */
   readonly requests: Rate;
-  /** How long a response may stay without an answer, ms. Envoy answers clusters after 15 s at the latest. */
+  /** Timeout of the answer to a response, ms. Envoy answers clusters within 15 s. */
   readonly ackTimeout: number;
-  /** How long a stream may stay without a first request, ms. */
+  /** Timeout of the first request on a stream, ms. */
   readonly firstRequest: number;
-  /** Bytes sent to all proxies that they have not acked; what exceeds them waits. */
+  /** Maximum number of unacknowledged bytes on all streams; further responses wait. */
   readonly unackedBytes: number;
 }
 
@@ -75,10 +75,10 @@ export const DEFAULT_XDS_LIMITS: XdsLimits = {
   unackedBytes: 256 * 1024 * 1024,
 };
 
-/** How often time limits are checked, ms. */
+/** Interval of the checks of timeouts, ms. */
 const CHECK_PERIOD = 1_000;
 
-/** The names that a proxy holds are in one request when it reconnects. */
+/** Allows for the request of a reconnecting proxy, which lists all names that it holds. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 
 const BOUNDS: ServerOptions = {
@@ -91,7 +91,7 @@ const BOUNDS: ServerOptions = {
   'grpc.max_connection_idle_ms': 300_000,
 };
 
-/** Longest text of a proxy in the log. */
+/** Maximum length of a proxy's text in the log. */
 const MAX_LOGGED = 1_000;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -107,15 +107,15 @@ const adsService = {
 } as const;
 
 /**
- * Serves the resources of a source to proxies: Envoy's aggregated discovery service, delta and state of the world. What it
- * promises is in docs/reference/xds.md.
+ * Serves the resources of a source to proxies: Envoy's aggregated discovery service, delta and state of the world. Its guarantees are in
+ * docs/reference/xds.md.
  */
 export class XdsServer<V> {
   readonly counters: SessionCounters = { responses: 0, resources: 0, unchanged: 0, rejections: 0, staleNonces: 0 };
   private readonly limits: XdsLimits;
   private readonly subscribers: Subscribers<V>;
   private readonly streams = new Set<AdsStream<V>>();
-  /** Streams whose proxy is not admitted yet. */
+  /** Streams whose proxy is not yet admitted. */
   private readonly introducing = new Set<AdsStream<V>>();
   /** The streams of admitted proxies, the oldest first. */
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
@@ -143,62 +143,62 @@ export class XdsServer<V> {
     this.scheduleCheck();
   }
 
-  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
+  /** Listens and resolves with the port; plaintext without credentials. Rejects if it cannot listen. */
   listen(host: string, port: number, credentials?: ServerCredentials): Promise<number> {
     return this.listener.bind(host, port, credentials);
   }
 
-  /** Listens at a unix socket, in plain text. Rejects where it cannot listen. */
+  /** Listens on a unix socket, in plaintext. Rejects if it cannot listen. */
   listenPath(path: string): Promise<void> {
     return this.listener.bindPath(path);
   }
 
-  /** As `listen`, for HTTP/1 too. */
+  /** Listens like `listen`, for HTTP/1 too. */
   listenShared(host: string, port: number, shared: Pick<SharedPortOptions, 'certificates' | 'http'>): Promise<number> {
     return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
   }
 
-  /** Open streams, the names that they ask for, and bytes sent to them that are not acked. */
+  /** Returns the numbers of open streams, of their subscribed names, and of unacknowledged bytes. */
   load(): { readonly streams: number; readonly names: number; readonly unackedBytes: number } {
     return { streams: this.streams.size, names: this.names.names, unackedBytes: this.budget.unackedBytes };
   }
 
-  /** Every connected proxy, by id. */
+  /** Returns the status of every connected proxy, by id. */
   proxies(): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
   }
 
-  /** The ids of all connected proxies. */
+  /** Returns the ids of all connected proxies. */
   ids(): Iterable<string> {
     return this.byProxy.keys();
   }
 
-  /** The streams of one proxy; none where it is not connected. */
+  /** Returns the streams of one proxy; empty if it is not connected. */
   listStreams(proxy: string): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...(this.byProxy.get(proxy) ?? [])].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
   }
 
-  /** Calls `listener` with each proxy of which `listStreams` may say something else now; a revision that grows alone is no reason. */
+  /** Calls `listener` with each proxy whose `listStreams` may have changed; not for a change of the revision alone. */
   onMoved(listener: (proxy: string) => void): () => void {
     this.moving.add(listener);
     return () => void this.moving.delete(listener);
   }
 
-  /** Calls `listener` with the last state of each stream of an admitted proxy that ends. */
+  /** Calls `listener` with the last state of each stream that ends, if its proxy was admitted. */
   onLeaving(listener: (status: ProxyStatus) => void): () => void {
     this.leaving.add(listener);
     return () => void this.leaving.delete(listener);
   }
 
-  /** Ends all streams so that the proxies turn to another replica, and stops listening. */
+  /** Ends all streams so that the proxies connect to another replica, and stops listening. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.timer?.cancel();
     this.stops.splice(0).forEach((stop) => stop());
     for (const stream of this.streams) stream.end('unavailable', 'this control plane stops');
-    // What has been said reaches the proxies before their connections end.
+    // The final statuses reach the proxies before their connections are closed.
     for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
     await this.listener.close();
   }
@@ -262,7 +262,7 @@ export class XdsServer<V> {
     if (status) for (const listener of this.leaving) listener(status);
   }
 
-  /** Asks again who these proxies are, or all of them. */
+  /** Authenticates these proxies again; all of them without the argument. */
   private review(proxies: Iterable<string> | undefined): void {
     const own = (proxy: string): Iterable<AdsStream<V>> => this.byProxy.get(proxy) ?? [];
     const stale =
@@ -289,7 +289,7 @@ export class XdsServer<V> {
     this.log.warn(`${proxy} rejects`, 'a proxy has rejected what it was sent', { proxy, type, reason });
   }
 
-  /** A proxy that begins streams without end keeps the newest. */
+  /** A proxy that keeps opening streams keeps only the newest. */
   private admitted(stream: AdsStream<V>): void {
     const proxy = stream.proxyId ?? '';
     this.introducing.delete(stream);

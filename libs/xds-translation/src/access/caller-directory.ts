@@ -13,7 +13,7 @@ import {
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
-/** Namespaces, each with its mesh, of which other ids are known than before; `all`: zones of trust domains may be others too. */
+/** The namespaces, each with its mesh, whose set of known SPIFFE ids changed; `all`: also the zones of trust domains may have changed. */
 export type CallersChange = ReadonlySet<string> | 'all';
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -24,9 +24,10 @@ export function callersIn(mesh: string, namespace: string): string {
 }
 
 /**
- * Who carries which SPIFFE id (docs/reference/policies-shipped.md, AccessPolicy): the Dataplanes of this zone by their MeshIdentities, and
- * services of all zones by `spec.identities`, and what other zones say of ids that their namespaces share, as far as the ids are of their
- * own zone. A change costs the ids of what changed; other MeshIdentities, and another state of ids in a zone, cost everything.
+ * Maps SPIFFE ids to the workloads that carry them (docs/reference/policies-shipped.md, AccessPolicy). Sources: the Dataplanes of this zone with
+ * their MeshIdentities, `spec.identities` of services in all zones, and the ids that other zones publish for shared namespaces, as far as an id
+ * belongs to the zone that publishes it. A change costs the ids of the changed resource; a change of a MeshIdentity, or of the published ids of a
+ * zone, costs all ids.
  */
 export class CallerDirectory {
   private readonly ids = new WorkloadIds();
@@ -54,7 +55,7 @@ export class CallerDirectory {
     }
   }
 
-  /** Takes changes of the index. */
+  /** Applies changes of the index. */
   observe(changes: readonly IndexChange[]): CallersChange {
     const moves = (change: IndexChange): boolean =>
       changesWorkloadIds(change, this.zone) || movesMeshAuthority(change) || movesState(change, this.zone);
@@ -104,14 +105,16 @@ export class CallerDirectory {
     return known;
   }
 
-  /** The namespaces of all that carries what ids a resource, gone where it is undefined, carries now and did not, or no longer does. */
+  /**
+   * Returns the namespaces of everything that carries an id which `resource` gained or lost. `resource`: the new state; undefined where it is gone.
+   */
   private set(key: ResourceKey, resource: Resource | undefined): readonly string[] {
     const { kind, mesh, namespace, name } = parseIdentityKey(key);
     const bearer = kind === MeshService.name ? { namespace, service: name } : { namespace };
     return this.ofMesh(mesh).set(key, bearer, resource ? this.listIds(resource) : []);
   }
 
-  /** Takes the ids that namespaces of another zone share: some of those that carry them are known there only. */
+  /** Applies the ids that another zone publishes for its namespaces: some carriers of these ids are known in that zone only. */
   private setShared(state: Resource): void {
     const { mesh, zone } = state.id;
     if (zone === this.zone || !IdentityPathState.is(state)) return;
@@ -122,13 +125,15 @@ export class CallerDirectory {
           this.ofMesh(mesh).set(`${identityKey(state.id)} ${id} ${namespace}`, { namespace }, [id]);
   }
 
-  /** Whether an id is of a trust domain that may be a zone's. */
+  /** Returns a predicate: whether an id belongs to a trust domain that may be the zone's. */
   private isOfZone(mesh: string, zone: string): (id: string) => boolean {
     const domains = this.listZoneDomains(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
     return (id) => domains.some((domain) => id.startsWith(domain));
   }
 
-  /** Returns the ids in a resource: for a Dataplane of this zone those that it shows, for a MeshService those of its instances. */
+  /**
+   * Returns the ids of a resource: for a Dataplane of this zone the ids that its certificate may carry, for a MeshService the ids of its instances.
+   */
   listIds(resource: Resource): readonly string[] {
     const { mesh, zone } = resource.id;
     const dataplane = asDataplane(resource);
@@ -142,13 +147,13 @@ export class CallerDirectory {
   }
 }
 
-/** Whether a zone says something else of ids than before; when a step ends does not count. */
+/** Reports whether a zone publishes other ids than before; the time at which a rotation step ends does not count. */
 function movesState({ id, before, after }: IndexChange, zone: string): boolean {
   if (id.kind !== IdentityPathState.name) return false;
   return !jsonEqual(said(before, zone), said(after, zone));
 }
 
-/** Which ids this zone shares is known of its Dataplanes. */
+/** The ids that this zone itself publishes are left out: its Dataplanes are the source for them. */
 function said(state: Resource | undefined, here: string): JsonObject {
   const { until: _, shared, ...rest } = state?.spec ?? {};
   return state?.id.zone === here || shared === undefined ? rest : { ...rest, shared };
@@ -156,7 +161,7 @@ function said(state: Resource | undefined, here: string): JsonObject {
 
 /** The ids of one mesh. */
 class MeshCallers {
-  /** By id: what carries it, by identity key. */
+  /** The carriers of each id, by identity key. */
   private readonly bearers = new Map<string, Map<string, IdBearer>>();
   private readonly byNamespace = new Map<string, Map<string, number>>();
   private readonly idsByKey = new Map<string, ReadonlySet<string>>();
@@ -173,7 +178,7 @@ class MeshCallers {
     return [...(this.bearers.get(id)?.values() ?? [])];
   }
 
-  /** Returns the namespaces in which the ids that came or went are carried. */
+  /** Returns the namespaces that contain carriers of the ids that came or went. */
   set(key: string, bearer: IdBearer, ids: readonly string[]): readonly string[] {
     const [before, after] = [this.idsByKey.get(key) ?? new Set<string>(), new Set(ids)];
     const gone = [...before].filter((id) => !after.has(id));

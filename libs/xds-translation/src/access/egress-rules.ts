@@ -4,20 +4,20 @@ import type { AccessTable } from './inbound-access';
 import type { DestinationConfig } from '../model/destination';
 import type { InboundRules } from './inbound-rules';
 
-/** Services outside the mesh, by their server names at the egress, and who may call them: the same of all. */
+/** Services outside the mesh, by their server names at the egress, that share one set of callers. */
 export interface RuledServices {
-  /** Others where the rules or the services are others: connections of the one are never taken for those of the other. */
+  /** Changes with the rules and with the list of services, so that connections of one group are never taken for connections of another. */
   readonly id: string;
   readonly rules: AccessRules;
   readonly serverNames: readonly string[];
 }
 
-/** Parts of the services with equal rules, by their names: one that comes or goes makes its own part another, and no other. */
+/** The number of parts into which services with equal rules are divided by name: a service that comes or goes changes its own part only. */
 const PARTS = 16;
 
 /**
- * What AccessPolicies say of services outside the mesh that are reached through the zone's egress. While the table of policies does not
- * hold all that the index does a service keeps its rules, and of one that came or changed meanwhile they are `unknown`: nobody may call it.
+ * The access rules of AccessPolicies for services outside the mesh that are reached through the zone's egress. While the policy table is behind the
+ * index, a service keeps its rules; the rules of a service that is new or changed in that time are `unknown`, and nobody may call it.
  */
 export class EgressRules {
   private readonly last = new WeakMap<DestinationConfig, AccessRules | 'none'>();
@@ -28,7 +28,7 @@ export class EgressRules {
     private readonly access: Pick<AccessTable, 'ofEgress'>,
   ) {}
 
-  /** Undefined where no policy says anything of the service, so that the mesh's default holds. */
+  /** Returns the rules of a service; undefined where no policy targets it, so that the mesh's default holds. */
   of(destination: DestinationConfig): AccessRules | undefined | 'unknown' {
     const { service, port } = destination;
     const isOpen = this.access.ofEgress(service.mesh)?.callers === 'anyone';
@@ -38,7 +38,7 @@ export class EgressRules {
     return last === 'none' ? undefined : (last ?? 'unknown');
   }
 
-  /** Those of these services that policies decide about, by mesh: together where rules are equal. Linear in the services. */
+  /** Groups the services that policies target by mesh, and within a mesh by equal rules. Linear in the services. */
   group(destinations: Iterable<DestinationConfig>): ReadonlyMap<string, readonly RuledServices[]> {
     const meshes = new Map<string, Map<string, EgressRulePart>>();
     for (const each of destinations) {
@@ -67,7 +67,7 @@ interface EgressRulePart {
   readonly serverNames: string[];
 }
 
-/** So that equal rules are equal bytes. */
+/** Sorts the parts, so that equal rules are encoded to equal bytes. */
 function inOrder(parts: ReadonlyMap<string, EgressRulePart>): readonly RuledServices[] {
   return [...parts]
     .map(([key, { rules, serverNames }]) => {
@@ -77,7 +77,7 @@ function inOrder(parts: ReadonlyMap<string, EgressRulePart>): readonly RuledServ
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** So much of a SHA-256 that nobody finds another text with it, as hexadecimal digits. */
+/** Returns a prefix of a SHA-256 in hexadecimal digits, long enough that nobody finds a second text with the same prefix. */
 export function computeHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -3,16 +3,16 @@ import { WorkloadRevocation } from '@causeway/kinds';
 import { compareText } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** An enrolment whose certificates are believed no longer: they have its uid as their subject. */
+/** An enrolment whose certificates are no longer accepted; they carry its uid as their subject. */
 export interface EndedEnrolment {
   readonly enrolment: string;
-  /** The trust domains in which the zone that ended it may speak; undefined: this zone, which signed for itself. */
+  /** The trust domains in which the zone that ended the enrolment may sign; undefined: this zone ended it and signed the certificates itself. */
   readonly domains: readonly string[] | undefined;
 }
 
 /**
- * The enrolments of a mesh that have ended while their certificates are valid, in any zone, sorted. A zone ends certificates of its own trust
- * domains only. Linear in the revocations, which go when their certificates have ended.
+ * Returns the enrolments of a mesh, of any zone, that ended while their certificates are still valid; sorted. A zone can end certificates of its own
+ * trust domains only. Linear in the revocations, which are deleted when their certificates expire.
  */
 export function endedEnrolments(
   index: Pick<IndexReader, 'ofKind'>,

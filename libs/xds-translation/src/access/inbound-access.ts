@@ -14,38 +14,38 @@ import type { InboundRules } from './inbound-rules';
 /** The callers that an inbound accepts: SPIFFE ids, or `anyone` with a verified identity. An empty list accepts nobody. */
 export type Callers = readonly string[] | 'anyone';
 
-/** Access of an inbound: how it listens, and for whom. */
+/** Access to an inbound: its TLS mode and its callers. */
 export interface InboundAccessConfig {
   readonly mtls: MtlsMode;
-  /** Of AccessPolicies: of those that `callers` says, those that all of these let pass. */
+  /** The rules of AccessPolicies: a caller of `callers` must also be let pass by each of these. */
   readonly rules: readonly AccessRules[];
   readonly callers: Callers;
-  /** SPIFFE ids that may not call whoever else may. */
+  /** Revoked SPIFFE ids: they are refused even where anyone else may call. */
   readonly revoked: readonly string[];
-  /** Machines whose certificates are believed no longer, whatever id they have. */
+  /** Ended enrolments: their certificates are refused whatever id these carry. */
   readonly ended: readonly EndedEnrolment[];
-  /** Whether its process relies on the header by which its proxy says who called. */
+  /** Whether the process behind the inbound relies on the header in which the proxy names the caller. */
   readonly needsClientCertHeader: boolean;
-  /** After how long it closes a connection, ms. */
+  /** The maximum age of a connection, ms. */
   readonly maxAge: number;
-  /** Grows when a caller loses access in a way that nothing else of the inbound shows. */
+  /** A counter that grows when a caller loses access and no other field of the inbound shows it. */
   readonly narrowed: number;
 }
 
-/** Inputs about meshes besides the index: whose they are, who may call whom. */
+/** Inputs about meshes besides the index: the readiness of the access state, and the proxies that take TLS. */
 export interface AccessSource {
   readonly meshes: Pick<Meshes, 'state' | 'served'>;
-  /** False until a complete first state of what decides about access was stored once. */
+  /** Reports whether a complete first state of the resources that decide about access was ever stored. */
   isReady(): boolean;
-  /** Calls `listener` when it is stored, until the returned function is called. */
+  /** Calls `listener` once that state is stored, until the returned function is called. */
   onReady(listener: () => void): () => void;
-  /** Whether the proxy of a Dataplane, given by its identity key, has acknowledged that it takes TLS. */
+  /** Reports whether the proxy of a Dataplane, given by its identity key, has acknowledged a configuration that accepts TLS. */
   takesTls(dataplane: string): boolean;
-  /** Calls `listener` with the Dataplanes whose answer may differ, until the returned function is called. */
+  /** Calls `listener` with the Dataplanes for which `takesTls` may have changed, until the returned function is called. */
   onTls(listener: (dataplanes: ReadonlySet<ResourceKey>) => void): () => void;
   /**
-   * Whether a leader of this version has written down which Secrets were in use before it: until then those are given as before. Absent:
-   * it has.
+   * Reports whether a leader of this version has recorded which Secrets were in use before the upgrade: until then those Secrets are sent as before.
+   * Absent: it has.
    */
   areSecretsUpgraded?(): boolean;
 }
@@ -64,7 +64,7 @@ export interface AccessTableParts {
   readonly reads?: Reads;
 }
 
-/** Kinds of which a change may change who may call. */
+/** Kinds whose changes may change who may call. */
 const SOURCES: readonly string[] = [
   'Mesh',
   'MeshParameters',
@@ -75,13 +75,13 @@ const SOURCES: readonly string[] = [
 ];
 
 /**
- * Who may call the inbounds of each mesh. While a first state is not complete, the Mesh is missing or somebody else's, or its
- * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
- * open because something is missing.
+ * Decides who may call the inbounds of each mesh. Access is `pending` while the first state is incomplete, while the Mesh is missing or belongs to
+ * another controller, or while its settings cannot be read: a proxy then keeps its inbounds and gets no new ones, so missing data never opens an
+ * inbound.
  */
 export class AccessTable implements DestinationAccess {
   private readonly known = new Map<string, InboundDecision | 'pending'>();
-  /** Of each mesh that has an egress, what was last known. */
+  /** The last known access of each mesh that has an egress. */
   private readonly ofEgresses = new Map<string, InboundDecision>();
 
   constructor(private readonly parts: AccessTableParts) {}
@@ -101,8 +101,8 @@ export class AccessTable implements DestinationAccess {
   }
 
   /**
-   * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
-   * too; undefined where it never was known.
+   * Returns who may leave a mesh through the zone's egress. While access is unknown the last known access holds, because other meshes share the
+   * egress; undefined where it was never known.
    */
   ofEgress(mesh: string): Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
     const decision = this.ofMesh(mesh);
@@ -115,8 +115,8 @@ export class AccessTable implements DestinationAccess {
   }
 
   /**
-   * Whether clients of this zone speak plaintext to an inbound: it takes nothing else, or it takes both and its proxy has not
-   * acknowledged TLS yet. While access is not known they speak TLS.
+   * Reports whether clients of this zone speak plaintext to an inbound: it accepts nothing else, or it accepts both and its proxy has not
+   * acknowledged TLS yet. While access is unknown, clients speak TLS.
    */
   isPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
     const decision = this.ofMesh(id.mesh);
@@ -124,7 +124,7 @@ export class AccessTable implements DestinationAccess {
     return mode === 'Off' || (mode === 'Permissive' && !this.parts.source.takesTls(identityKey(id)));
   }
 
-  /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
+  /** Reports whether an inbound passes connections without TLS to its process, even if clients with a proxy speak TLS to it. */
   takesPlaintext(dataplane: DataplaneResource, port: number): boolean {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
@@ -136,7 +136,7 @@ export class AccessTable implements DestinationAccess {
     return rules.length > 0 ? rules.every(mayBeAnonymous) : getDefaultCallers(access) === 'anyone';
   }
 
-  /** Whether inbounds of a mesh may take both TLS and plaintext. */
+  /** Reports whether inbounds of a mesh may take both TLS and plaintext. */
   isMixed(mesh: string): boolean {
     const decision = this.ofMesh(mesh);
     if (decision === 'pending') return false;
@@ -144,30 +144,30 @@ export class AccessTable implements DestinationAccess {
     return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
   }
 
-  /** Whether inbounds of a mesh may take plaintext. */
+  /** Reports whether inbounds of a mesh may take plaintext. */
   mayBePlaintext(mesh: string): boolean {
     return this.isMixed(mesh) || this.isOff(mesh);
   }
 
-  /** Whether nobody of this SPIFFE id is believed in a mesh any more. */
+  /** Reports whether a SPIFFE id is revoked in a mesh. */
   isRevoked(mesh: string, id: string): boolean {
     const decision = this.ofMesh(mesh);
     return decision !== 'pending' && decision.access.revoked.includes(id);
   }
 
-  /** Whether a mesh has no identities in use: its traffic stays in its zone. */
+  /** Reports whether a mesh uses no identities; its traffic then stays in its zone. */
   isOff(mesh: string): boolean {
     const decision = this.ofMesh(mesh);
     return decision !== 'pending' && decision.access.mtls === 'Off';
   }
 
-  /** The meshes whose access differs after these changes; all that were asked for are looked at without them. */
+  /** Returns the meshes whose access differs after these changes; without changes, all meshes that were ever read are compared. */
   stale(changes?: readonly IndexChange[]): readonly string[] {
     if (changes && !changes.some(({ id }) => SOURCES.includes(id.kind))) return [];
     return [...this.known].flatMap(([mesh, before]) => (isDeepStrictEqual(before, this.decide(mesh)) ? [] : [mesh]));
   }
 
-  /** The same, and from now on they count as known. */
+  /** Returns the same meshes as `stale`, and remembers their new access. */
   refresh(changes?: readonly IndexChange[]): readonly string[] {
     const meshes = this.stale(changes);
     for (const mesh of meshes) {
@@ -198,7 +198,7 @@ function getDefaultCallers({ defaultAccess }: MeshAccess): Callers {
   return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
-/** Returns how often access to a mesh was narrowed (`status.access.narrowed`). */
+/** Returns the number of times that access to a mesh was narrowed (`status.access.narrowed`). */
 function countNarrowed(mesh: Resource | undefined): number {
   const access = mesh?.status?.['access'];
   const narrowed = isJsonObject(access) ? access['narrowed'] : undefined;

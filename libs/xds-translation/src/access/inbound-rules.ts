@@ -9,7 +9,7 @@ import { portsServedAt } from './inbound-services';
 
 /** The effective AccessPolicies of services. */
 export interface EffectiveAccess {
-  /** False before the first load, and while everything is derived anew: a service may be known, and its policies not yet. */
+  /** False before the first load, and while everything is derived again: a service may be in the table before its policies are. */
   readonly isCurrent?: boolean | undefined;
   effectiveOfBackend(kind: string, of: ServicePortRef): { readonly spec: JsonObject } | undefined;
 }
@@ -33,26 +33,26 @@ export interface InboundRulesParts {
 export interface RulesChange {
   /** Services, by identity key. */
   readonly services: ReadonlySet<ResourceKey>;
-  /** Meshes of which inbounds without a service are meant. */
+  /** Meshes whose inbounds without a service may accept other callers. */
   readonly meshes: readonly string[];
 }
 
 type DefaultAccess = AccessRules['defaultAccess'];
 
-/** Refuses everybody. */
+/** Rules that refuse every caller. */
 const NOBODY: readonly AccessRules[] = [{ deny: [], allow: [], defaultAccess: 'Deny' }];
 const NONE: readonly AccessRules[] = [];
 
 /**
- * What AccessPolicies say of inbounds. Behind an inbound stand the ports of services that lead there: what one of them refuses is refused,
- * and those without a policy say nothing where another has one. Before an inbound without a service no policy can stand, so in a mesh
- * that has policies nobody may call it. Rules are compiled once for a port, and again where a policy or the ids that it asks for change.
+ * The rules of AccessPolicies at inbounds. An inbound serves ports of services: a call that the rules of one of these services deny is denied, and a
+ * service without a policy adds no rule where another service has one. No policy can target an inbound without a service, so in a mesh that has
+ * policies nobody may call it. Rules are compiled once for a port, and again when a policy or an id that it names changes.
  */
 export class InboundRules {
   private readonly compiled = new Map<ResourceKey, Map<string, AccessRules | undefined>>();
-  /** The services whose rules ask for the ids of a namespace, by `callersIn`; of all namespaces of a mesh by the mesh. */
+  /** The services whose rules depend on the ids of a namespace, keyed by `callersIn`; keyed by the mesh where they depend on all its namespaces. */
   private readonly asking = new Map<string, Set<ResourceKey>>();
-  /** Returns the number of AccessPolicies in a mesh. */
+  /** The number of AccessPolicies in each mesh. */
   private readonly counts = new Map<string, number>();
 
   readonly callers: CallerDirectory;
@@ -63,8 +63,8 @@ export class InboundRules {
   }
 
   /**
-   * The rules at one inbound of a Dataplane, all of which hold; none where no policy is about it; `pending` while the table of policies does
-   * not hold all that the index does. Linear in its services.
+   * Returns the rules at one inbound of a Dataplane, all of which must hold; an empty list where no policy targets it; `pending` while the policy
+   * table is behind the index. Linear in the services of the inbound.
    */
   of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] | 'pending' {
     if (this.parts.policies.isCurrent === false) return 'pending';
@@ -79,7 +79,7 @@ export class InboundRules {
     return found.size === 0 ? NONE : [...found.values()];
   }
 
-  /** The rules of one port of a service that no Dataplane serves; undefined where no policy is about it; `pending` as of an inbound. */
+  /** Returns the rules of one port of a service that no Dataplane serves; undefined where no policy targets it; `pending` as for `of`. */
   ofService(
     of: { readonly service: Identity; readonly port: number },
     defaultAccess: DefaultAccess,
@@ -87,7 +87,7 @@ export class InboundRules {
     return this.parts.policies.isCurrent === false ? 'pending' : this.ofPort(of, defaultAccess);
   }
 
-  /** The ports of services whose policies are these rules at an inbound, which `of` gave. Linear in its services. */
+  /** Returns the ports of services to which one element of the result of `of` belongs. Linear in the services of the inbound. */
   behind(dataplane: DataplaneResource, port: number, rules: AccessRules): readonly ServicePortRef[] {
     const text = JSON.stringify(rules);
     return portsServedAt(dataplane, port, this.parts.listServices(dataplane)).filter(
@@ -105,12 +105,12 @@ export class InboundRules {
     return this.counts.has(mesh);
   }
 
-  /** Reads who carries which id, one resource a step. */
+  /** Loads the directory of callers, one resource a step. */
   load(): Iterable<undefined> {
     return this.callers.load();
   }
 
-  /** Takes changes of the index; what they change of rules is compiled anew. */
+  /** Applies changes of the index: rules that depend on them are compiled again. */
   observe(changes: readonly IndexChange[]): RulesChange {
     const meshes = new Set<string>();
     const services = new Set<ResourceKey>(this.askedBy(this.callers.observe(changes)));
@@ -128,12 +128,12 @@ export class InboundRules {
     return { services, meshes: [...meshes] };
   }
 
-  /** The services whose rules ask for these ids. */
+  /** The services whose rules depend on these ids. */
   private askedBy(change: CallersChange): Iterable<ResourceKey> {
     return change === 'all' ? this.compiled.keys() : [...change].flatMap((each) => this.askingFor(each));
   }
 
-  /** The rules of these services are compiled anew. */
+  /** Drops the compiled rules of these services: they are compiled again at the next read. */
   forget(services: Iterable<ResourceKey> | 'all'): void {
     for (const key of services === 'all' ? [...this.compiled.keys()] : services) {
       this.parts.reads?.changed(`access-rules ${key}`);

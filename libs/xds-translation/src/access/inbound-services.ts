@@ -5,7 +5,7 @@ import { compareIdentities, type Identity, type Resource } from '@causeway/resou
 import type { IndexChange } from '@causeway/store';
 import { isTargeted } from '../model/destination';
 
-/** The ports of these services that an inbound of a Dataplane serves, given by its own port; in one order. */
+/** Returns the ports of these services that an inbound of a Dataplane, given by its own port, serves; sorted. */
 export function portsServedAt(
   dataplane: DataplaneResource,
   port: number,
@@ -27,8 +27,8 @@ export interface Selecting {
 }
 
 /**
- * The Dataplanes that services of this zone selected before or select now, where these came, went or select otherwise; one may be
- * named twice. Linear in them.
+ * Yields the Dataplanes that services of this zone selected before or select now, for services that came, went or changed their selector. A Dataplane
+ * may be yielded twice. Linear in the Dataplanes.
  */
 export function* reselected(changes: readonly IndexChange[], model: Selecting): Generator<DataplaneResource> {
   for (const { id, before, after } of changes) {

@@ -5,8 +5,8 @@ import type { InboundRules, RulesChange } from './inbound-rules';
 import type { Selecting } from './inbound-services';
 
 /**
- * The Dataplanes whose inbounds may let in others, since rules or what they select by are others: the instances of these services, what
- * changed itself where a mesh has policies, and all of the meshes that got their first policy or lost their last.
+ * Yields the Dataplanes whose inbounds may accept other callers because rules or selectors changed: the instances of changed services, changed
+ * Dataplanes of meshes that have policies, and all Dataplanes of a mesh that got its first policy or lost its last.
  */
 export function* restricted(
   changes: readonly IndexChange[],

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { JsonObject } from '@causeway/resources';
 
-/** A control plane's port for proxies. */
+/** The address of a control plane's xDS port. */
 export interface ControlPlaneAddress {
   /** An IP address or a host name. */
   readonly host: string;
@@ -11,38 +11,38 @@ export interface ControlPlaneAddress {
 /** Inputs of the bootstrap of an Envoy. */
 export interface EnvoyBootstrapOptions {
   readonly node: { readonly id: string; readonly cluster: string; readonly metadata: JsonObject };
-  /** At least one, or the unix socket of an agent. Host names are resolved again and again. */
+  /** At least one address, or the unix socket of an agent. Envoy resolves host names repeatedly. */
   readonly controlPlanes: readonly ControlPlaneAddress[] | { readonly path: string };
-  /** The authorities in PEM by which control planes are verified; absent: plain text. */
+  /** The authorities, in PEM, that verify control planes; absent: plaintext. */
   readonly authority?: string;
-  /** The token, or the absolute path of a file with its `tokenSecret`, which is read again when another file is moved there. */
+  /** The token, or the absolute path of a file that holds its `tokenSecret`; Envoy reads the file again when another file is moved to the path. */
   readonly token?: { readonly text: string } | { readonly file: string };
-  /** The state of the world is for Kuma's older proxies. */
+  /** `sotw` (state of the world) is for older proxies of Kuma. */
   readonly protocol: 'delta' | 'sotw';
   readonly admin: { readonly address: string; readonly port: number } | { readonly path: string };
-  /** Most connections that it takes at one time, at all its listeners but the admin interface; without a bound where absent. */
+  /** The maximum number of concurrent connections over all listeners except the admin interface; unlimited where absent. */
   readonly connections?: number;
 }
 
-/** Most connections of an ingress or egress where nobody says otherwise. */
+/** The default limit of connections of an ingress or egress. */
 export const ZONE_PROXY_CONNECTIONS = 50_000;
 
 const TYPE = 'type.googleapis.com/envoy.';
-/** The secret in the file of a token. */
+/** The name of the secret in the token file. */
 const TOKEN_SECRET = 'token';
-/** The cluster of the control plane, as Kuma calls it. */
+/** The cluster of the control plane; the name is Kuma's. */
 const ADS_CLUSTER = 'ads_cluster';
 
-/** How soon a proxy comes back to a control plane; Envoy's own backoff grows to 30 s. */
+/** The backoff of reconnections to a control plane; Envoy's default grows to 30 s. */
 const RETRY = { retry_back_off: { base_interval: '0.2s', max_interval: '5s' } };
 
 /**
- * Envoy refuses regular expressions of more than 100 instructions unless configured otherwise, and with one of them all routes of a port. Those of
- * routes are bounded when they are written (libs/routing, regular-expression.ts).
+ * By default Envoy refuses regular expressions of more than 100 instructions, together with all other routes of the port. The size of expressions in
+ * routes is bounded at admission (libs/routing, regular-expression.ts).
  */
 const RUNTIME = { 're2.max_program_size.error_level': 1_000_000 };
 
-/** The bootstrap of an Envoy that asks control planes for everything over one ADS stream. */
+/** Returns the bootstrap of an Envoy that gets all its resources over one ADS stream. */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
   const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
   const { admin, node, protocol, connections } = options;
@@ -76,7 +76,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
   };
 }
 
-/** A connection beyond the limit is closed as it comes (`listener.<address>.downstream_global_cx_overflow`). */
+/** Returns the overload settings that close connections beyond the limit at once (`listener.<address>.downstream_global_cx_overflow`). */
 function connectionLimit(connections: number): JsonObject {
   const config = 'extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig';
   return {
@@ -106,7 +106,7 @@ function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions):
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': `${TYPE}extensions.upstreams.http.v3.HttpProtocolOptions`,
         explicit_http_config: {
-          // A control plane that died without a word is noticed.
+          // Detects a control plane that died without closing its connections.
           http2_protocol_options: { connection_keepalive: { interval: '15s', timeout: '5s' } },
         },
         ...(token && 'file' in token && { http_filters: tokenFilters(token.file) }),
@@ -117,14 +117,14 @@ function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions):
   };
 }
 
-/** The content of a token's file. */
+/** Returns the content of a token file. */
 export function tokenSecret(token: string): JsonObject {
   const secret = { inline_string: `Bearer ${token}` };
   const type = `${TYPE}extensions.transport_sockets.tls.v3.Secret`;
   return { resources: [{ '@type': type, name: TOKEN_SECRET, generic_secret: { secret } }] };
 }
 
-/** Adds the token to each stream as it stands in the file then. */
+/** Returns the filters that add the current token of the file to each stream. */
 function tokenFilters(file: string): JsonObject[] {
   const secret = { name: TOKEN_SECRET, sds_config: { path_config_source: { path: file }, resource_api_version: 'V3' } };
   return [
@@ -150,7 +150,7 @@ function tokenFilters(file: string): JsonObject[] {
   ];
 }
 
-/** Believes only these authorities, and only for the hosts that it dials. */
+/** Returns the TLS settings that accept only these authorities, and only for the hosts that are dialled. */
 function tls(authority: string, controlPlanes: readonly ControlPlaneAddress[]): JsonObject {
   const names = controlPlanes.map(({ host }) => ({
     san_type: isIP(host) === 0 ? 'DNS' : 'IP_ADDRESS',

@@ -22,44 +22,44 @@ import { isExcludedFrom, type BackendRef, type ReachableBackends } from './reach
 
 type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
 
-/** A service at an address of the client's own machine, as its Dataplane says. */
+/** A service at an address on the client's own host, declared in its Dataplane. */
 export interface ExplicitOutbound {
   readonly at: SocketAddress;
   /** The name of the destination. */
   readonly destination: string;
 }
 
-/** What of a Dataplane's `networking.outbound` is served, by the name of the listener, and why the rest is not. */
+/** The served part of `networking.outbound` of a Dataplane, by the name of the listener, and the reasons why other entries are not served. */
 export interface OutboundPlan {
   readonly served: ReadonlyMap<string, ExplicitOutbound>;
   readonly problems: readonly RefusedResource[];
 }
 
-/** Most explicit outbounds of one proxy: each is a listener of about 30 kB. */
+/** Maximum number of explicit outbounds of one proxy: each is a listener of about 30 kB. */
 export const MAX_OUTBOUNDS = 2_000;
-/** Most ports of services that the labels of one outbound may select. */
+/** Maximum number of service ports that the labels of one outbound may select. */
 const MAX_CANDIDATES = 1_000;
 const LOOPBACK = '127.0.0.1';
 const SERVICE_TAG = 'kuma.io/service';
 const ZONE_TAG = 'kuma.io/zone';
-/** `name_namespace_svc_port`: how Kuma names services of Kubernetes. */
+/** `name_namespace_svc_port`: Kuma's name of a Kubernetes service. */
 const KUBERNETES_SERVICE = /^(.+)_([^_]+)_svc(?:_(\d{1,5}))?$/;
 const TAGGED_KINDS = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'] as const;
 const AT = FieldPath.at('spec').field('networking').field('outbound');
 const NOTHING: OutboundPlan = { served: new Map(), problems: [] };
 
-/** Which destinations an outbound may mean; `zone` where its tags name one. */
+/** The destinations that an outbound selects; `zone` where its tags name one. */
 interface OutboundTarget {
   readonly refs: readonly BackendRef[];
   readonly zone?: string;
-  /** Tags that are not understood. */
+  /** Unknown tags of the outbound. */
   readonly foreign: readonly string[];
 }
 
 interface OutboundReference {
   readonly mesh: string;
   readonly ref: BackendRef;
-  /** By port, how many outbounds of Dataplanes listen there for this reference: those at one port may be in each other's way. */
+  /** By port, the number of outbounds with this reference: outbounds on one port may conflict with each other. */
   readonly ports: Map<number, number>;
 }
 
@@ -70,14 +70,14 @@ interface Planned {
 }
 
 /**
- * The explicit outbounds of the zone's Dataplanes (docs/reference/xds-translation.md, Explicit outbounds): which destination each
- * leads to. A change costs what refers to it.
+ * Resolves the explicit outbounds of the zone's Dataplanes to destinations (docs/reference/xds-translation.md, Explicit outbounds). A change costs
+ * the outbounds that refer to the changed destination.
  */
 export class ExplicitOutbounds {
   private readonly byName = new Map<string, OutboundReference>();
   private readonly byLabels = new Map<string, OutboundReference>();
   private plans = new WeakMap<Resource, Planned>();
-  /** Grows whenever a destination may have changed what outbounds lead to, or why one is not served. */
+  /** A counter that grows whenever a change of a destination may have changed the target of an outbound, or the reason why one is not served. */
   version = 0;
 
   constructor(
@@ -86,7 +86,7 @@ export class ExplicitOutbounds {
     private readonly reads: Reads = NO_READS,
   ) {}
 
-  /** `taken`: where the proxy, or a process behind it, listens already; `at`: the port of what is asked for, without it all. */
+  /** Plans the outbounds of a Dataplane. `taken`: addresses that the proxy or a process behind it already uses; `at`: plans this port only. */
   plan(dataplane: Resource, taken: readonly SocketAddress[], at?: number): OutboundPlan {
     const outbounds = readOutbounds(dataplane);
     if (outbounds.length === 0) return NOTHING;
@@ -99,14 +99,14 @@ export class ExplicitOutbounds {
     return plan;
   }
 
-  /** Takes note of a Dataplane that came, changed or went. */
+  /** Applies a Dataplane that came, changed or went. */
   replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): void {
     if (before && after && isDeepStrictEqual(before.spec, after.spec)) return;
     this.count(before, -1);
     this.count(after, 1);
   }
 
-  /** Takes note of a destination: where outbounds of Dataplanes choose it, or chose it, others may lead elsewhere too. */
+  /** Applies a change of a destination: outbounds that select it, or selected it, may resolve differently. */
   destinationChanged({ before, after }: Pick<DestinationChange, 'before' | 'after'>): void {
     if (this.byName.size + this.byLabels.size === 0 || (before && after && isSameChoice(before, after))) return;
     const ports = new Set<number>();
@@ -155,7 +155,7 @@ export class ExplicitOutbounds {
     return { served, problems: [...problems.values()] };
   }
 
-  /** The destination of an outbound, or why it has no listener. */
+  /** Returns the destination of an outbound, or the reason why it has no listener. */
   private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
     const at = toSocketAddress(outbound);
     if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
@@ -170,7 +170,10 @@ export class ExplicitOutbounds {
     return found ?? `there is no service ${described(outbound)} in mesh ${dataplane.id.mesh}`;
   }
 
-  /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
+  /**
+   * Picks a destination: a service of this zone, then a multi-zone service, then a service of another zone; within a rank the oldest service, and its
+   * first port.
+   */
   private pick(dataplane: Resource, { refs, zone }: OutboundTarget): Destination | string | undefined {
     let best: Destination | undefined;
     let excluded: Destination | undefined;
@@ -201,7 +204,7 @@ export class ExplicitOutbounds {
   }
 }
 
-/** The addresses that listeners of a proxy and processes beside it have. */
+/** The addresses that listeners of a proxy and the processes beside it use. */
 class Sockets {
   served = 0;
   private readonly byPort = new Map<number, Map<string, string>>();
@@ -231,7 +234,7 @@ function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::';
 }
 
-/** Those that can be read: a stored Dataplane may lack what is required of it here. */
+/** Returns the outbounds that can be read: a stored Dataplane may lack fields that are required here. */
 function readOutbounds(dataplane: Resource | undefined): readonly Outbound[] {
   const networking: unknown = asDataplane(dataplane)?.spec.networking;
   const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
@@ -293,7 +296,10 @@ function isSelected(
   return hasEffectiveLabels({ id: service, labels: held }, labels);
 }
 
-/** Whether outbounds choose, and use, both alike: what differs is announced with the destination itself. */
+/**
+ * Reports whether two states of a destination look the same to the selection of outbounds; other differences are announced with the destination
+ * itself.
+ */
 function isSameChoice(a: Destination, b: Destination): boolean {
   return a.createdAt === b.createdAt && a.protocol === b.protocol && a.port === b.port && a.labels === b.labels;
 }

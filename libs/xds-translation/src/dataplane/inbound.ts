@@ -6,7 +6,7 @@ import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { inboundListenerName, processClusterName } from '../names/resource-names';
 
-/** An inbound of a Dataplane: where it listens, and where its process does. */
+/** An inbound of a Dataplane: the address of its listener, and the address of its process. */
 export interface Inbound {
   readonly at: SocketAddress;
   readonly process: SocketAddress;
@@ -27,7 +27,7 @@ const AT = FieldPath.at('spec').field('networking').field('inbound');
 const NONE: ServedInbounds = { all: [], byListener: new Map(), byCluster: new Map() };
 const servedBefore = new WeakMap<DataplaneResource, ServedInbounds>();
 
-/** The inbounds of a stored state of a Dataplane; found once, for each of its resources asks. */
+/** Returns the inbounds of a stored state of a Dataplane. Computed once, because each resource of the Dataplane needs them. */
 export function servedInbounds(dataplane: DataplaneResource | undefined): ServedInbounds {
   if (!dataplane) return NONE;
   const before = servedBefore.get(dataplane);
@@ -40,8 +40,8 @@ export function servedInbounds(dataplane: DataplaneResource | undefined): Served
 const ownBefore = new WeakMap<ServedInbounds, ServedInbounds>();
 
 /**
- * The inbounds that lead to the machine of a proxy: for proxies without an agent, which would dial whatever the writer of the Dataplane
- * names.
+ * Returns the inbounds that lead to the proxy's own host. Used for proxies without an agent: they would dial any address that the author of the
+ * Dataplane names.
  */
 export function ownInbounds(served: ServedInbounds): ServedInbounds {
   const before = ownBefore.get(served);
@@ -52,7 +52,7 @@ export function ownInbounds(served: ServedInbounds): ServedInbounds {
   return own;
 }
 
-/** Those inbounds of a Dataplane that a proxy without an agent does not have, with the reason. */
+/** Returns the inbounds of a Dataplane that a proxy without an agent does not get, with the reason. */
 export function foreignInbounds(dataplane: DataplaneResource): readonly RefusedResource[] {
   const inbounds = listInbounds(dataplane);
   return servedInbounds(dataplane)
@@ -70,14 +70,14 @@ function isOwn({ at, process }: Inbound): boolean {
   return isOwnServiceAddress(process.address, at.address);
 }
 
-/** Of inbounds with one listener the last. */
+/** Of several inbounds with one listener, the last one wins. */
 function servedBy(inbounds: readonly Inbound[]): ServedInbounds {
   const byListener = new Map(inbounds.map((each) => [inboundListenerName(each.at), each]));
   const all = [...byListener.values()];
   return { all, byListener, byCluster: new Map(all.map((each) => [each.clusterName, each])) };
 }
 
-/** A process is on loopback unless the inbound says otherwise. */
+/** The address of a process is loopback unless the inbound names another. */
 function listListeners(dataplane: DataplaneResource): readonly Inbound[] {
   const { address } = dataplane.spec.networking;
   return listInbounds(dataplane).flatMap((inbound) => {
@@ -85,7 +85,7 @@ function listListeners(dataplane: DataplaneResource): readonly Inbound[] {
     const tagged = protocols.find((known) => known === labelValue(tags, 'kuma.io/protocol'));
     const at = socketAddress(inbound.address ?? address, port);
     const process = socketAddress(serviceAddress, servicePort);
-    // An inbound in front of itself would call itself for ever.
+    // An inbound whose process is the inbound itself would call itself forever.
     const isLoop = process?.address === at?.address && process?.port === at?.port;
     return at && process && !isLoop ? [inboundTo(at, process, protocol ?? tagged ?? 'tcp')] : [];
   });

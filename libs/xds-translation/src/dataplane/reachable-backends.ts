@@ -8,22 +8,22 @@ import type { DestinationChange } from '../model/model-change';
 
 type Networking = SpecOf<typeof Dataplane>['networking'];
 type ReachableSettings = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
-/** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
+/** A service, or one port of it, that a Dataplane declares as a backend: by kind, and by name or labels. */
 export type BackendRef = NonNullable<ReachableSettings['refs']>[number];
 
-/** The source of the services that a Dataplane uses. */
+/** The backends that a Dataplane declares. */
 export interface DeclaredBackends {
   /** The listed backends: those of the Dataplane itself, else those of its VirtualNode. */
   readonly refs: readonly BackendRef[];
-  /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is sent nothing else. */
+  /** Whether the Dataplane itself lists them: with the captures `bind` and `translate` it then gets no other service. */
   readonly isOwn: boolean;
-  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is excluded. */
+  /** For a Dataplane of a VirtualNode: the node's backends, by `namespace/name`. Other services from App Mesh are excluded. */
   readonly ofNode?: ReadonlyMap<string, BackendRef>;
 }
 
 /**
- * Which services a Dataplane uses; undefined where nothing says so, empty where it uses none. One that belongs to a VirtualNode uses, of
- * what comes from App Mesh, the backends of that at most (T003-35); it may list fewer, and what does not come from App Mesh.
+ * Returns the services that a Dataplane declares to use; undefined where nothing declares any, empty where it uses none. A Dataplane of a VirtualNode
+ * can use, of the services from App Mesh, only the node's backends (T003-35); it may list fewer of these, and any service that is not from App Mesh.
  */
 export function declaredBackends(dataplane: Resource | undefined): DeclaredBackends | undefined {
   const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
@@ -35,7 +35,7 @@ export function declaredBackends(dataplane: Resource | undefined): DeclaredBacke
 
 const backendsOf = new WeakMap<Resource, ReadonlyMap<string, BackendRef>>();
 
-/** The backends of the VirtualNode that a Dataplane belongs to, by `namespace/name`; undefined where it belongs to none. */
+/** Returns the backends of the VirtualNode of a Dataplane, by `namespace/name`; undefined where it belongs to no VirtualNode. */
 function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | undefined {
   const known = backendsOf.get(dataplane);
   if (known) return known;
@@ -52,8 +52,8 @@ function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | un
 }
 
 /**
- * Whether a Dataplane may not call a destination: it belongs to a VirtualNode, and the destination comes from App Mesh and is no backend of
- * that (T003-35). What the Dataplane lists itself changes nothing of it.
+ * Reports whether a Dataplane may not call a destination: the Dataplane belongs to a VirtualNode, and the destination comes from App Mesh and is not
+ * a backend of that node (T003-35). Backends that the Dataplane itself lists do not change this.
  */
 export function isExcludedFrom(
   dataplane: Resource | undefined,
@@ -64,7 +64,7 @@ export function isExcludedFrom(
   return backends !== undefined && !backends.has(`${service.namespace}/${service.name}`);
 }
 
-/** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
+/** Maximum number of label sets whose services are cached: proxies of one kind share a label set. */
 const MAX_SELECTORS = 4_096;
 
 interface Selector {
@@ -74,12 +74,12 @@ interface Selector {
   readonly found: Map<string, Destination>;
 }
 
-/** The destinations by how Dataplanes refer to them. A change costs the names and the sets of labels that it touches. */
+/** Indexes destinations by the ways in which Dataplanes refer to them. A change costs the names and label sets that it concerns. */
 export class ReachableBackends {
   private readonly all = new Map<string, Destination>();
   private readonly byService = new Map<string, Map<string, Destination>>();
   private readonly selectors = new Map<string, Selector>();
-  /** By mesh, the names of those that come from App Mesh. */
+  /** By mesh, the names of the destinations that come from App Mesh. */
   private readonly generated = new Map<string, Set<string>>();
 
   constructor(private readonly reads: Reads = NO_READS) {}
@@ -104,8 +104,8 @@ export class ReachableBackends {
   }
 
   /**
-   * The names of the destinations that these refer to, each once. A name without a namespace is that name in each of them, and
-   * in every zone.
+   * Returns the names of the destinations that the references select, each once. A name without a namespace selects that name in every namespace and
+   * zone.
    */
   names(mesh: string, refs: readonly BackendRef[]): ReadonlySet<string> {
     const found = new Set<string>();
@@ -113,7 +113,7 @@ export class ReachableBackends {
     return found;
   }
 
-  /** The destinations that one of them refers to. */
+  /** Yields the destinations that a reference selects. */
   *matching(mesh: string, ref: BackendRef): Iterable<Destination> {
     for (const destination of this.candidates(mesh, ref).values()) {
       const { port, service } = destination;
@@ -122,7 +122,7 @@ export class ReachableBackends {
     }
   }
 
-  /** Whether destinations of a mesh come from App Mesh. */
+  /** Reports whether a mesh has destinations that come from App Mesh. */
   hasAppMesh(mesh: string): boolean {
     this.reads.read(`from-app-mesh ${mesh}`);
     return this.generated.has(mesh);

@@ -16,8 +16,8 @@ export function ingressAddresses({ spec }: DataplaneResource): readonly SocketAd
 }
 
 /**
- * The listeners of a Dataplane that its proxy does not have, and why. One of type ZoneEgress would have whoever may write the
- * Dataplane of a service read what all other services send out of the mesh: only a ZoneEgress, the operator's, is an egress.
+ * Returns the listeners of a Dataplane that its proxy does not get, with the reason. ZoneEgress listeners are refused: otherwise the author of a
+ * service's Dataplane could read what all other services send out of the mesh. Only the operator's ZoneEgress resource makes an egress.
  */
 export function unservedListeners({ spec }: DataplaneResource): readonly RefusedResource[] {
   const { listeners = [] } = spec.networking;
@@ -38,7 +38,10 @@ export function unservedListeners({ spec }: DataplaneResource): readonly Refused
   });
 }
 
-/** The meshes that an egress lets nothing out of, though they have something to reach: nobody there would believe it. */
+/**
+ * Returns the meshes whose traffic an egress blocks although they have services outside the mesh: the egress has no identity there that clients
+ * accept.
+ */
 export function unservedMeshes(at: SocketAddress, meshes: readonly string[]): readonly RefusedResource[] {
   return meshes.map((mesh) => ({
     type: RESOURCE_TYPES.listener,

@@ -4,18 +4,18 @@ import { localEndpointsName } from '../names/resource-names';
 import type { Destination, DestinationConfig } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
-/** The zone of a channel's clients, and the channel. */
+/** The zone of the clients of a channel, and the channel's frontend. */
 export interface ChannelContext {
   readonly zone: string;
-  /** The destination that the channel names. */
+  /** The destination that the channel's target names. */
   readonly frontend: Pick<Destination, 'name'>;
   readonly findDestination: (service: Identity, port: number) => DestinationConfig | undefined;
 }
 
 /**
- * The cluster by which a channel reaches a backend. A gRPC client sends the name of its channel as server name, whatever the cluster, so
- * the ingress of another zone would lead it to the frontend: of other services it gets the endpoints of its own zone only, and what is
- * left out is said.
+ * Returns the cluster in which a channel reaches a backend. A gRPC client sends the name of its channel as the server name for every cluster, so the
+ * ingress of another zone would route to the frontend. Clusters of other services therefore have the endpoints of this zone only; the result names
+ * what is left out.
  */
 export function toGrpcCluster(
   { services, port }: Backend,

@@ -7,16 +7,16 @@ type HeaderMatch = NonNullable<Given['headers']>[number];
 
 /** A match, translated for a gRPC client. */
 export type GrpcMatchResult =
-  /** Any of these; none where no call can match: then nothing is lost. */
+  /** Alternatives, any of which matches; an empty list means that no call can match, so nothing is lost. */
   | { readonly ok: true; readonly matches: readonly RouteMatchFields[] }
-  /** A client cannot tell whether a call matches. */
+  /** A client cannot evaluate the match. */
   | { readonly ok: false; readonly reason: string };
 
 const EVERY_CALL: PathFields = { $case: 'prefix', value: '' };
 
 /**
- * The matches of an entry as gRPC's xDS knows them: path, and headers that the program itself sends (gRPC proposal A28). A call is a
- * POST to `/<service>/<method>` without a query, so a match of another method or of a parameter takes no call. Linear in the match.
+ * Translates the match of an entry to gRPC's xDS: path, and headers that the program itself sends (gRPC proposal A28). A call is a POST to
+ * `/<service>/<method>` without a query, so a match on another method or on a query parameter matches no call. Linear in the match.
  */
 export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'match'>): GrpcMatchResult {
   const headers = given.headers ?? [];
@@ -30,7 +30,7 @@ export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'ma
   return { ok: true, matches: paths.map((pathSpecifier) => ({ pathSpecifier, headers: matched })) };
 }
 
-/** A prefix is one of whole elements: the path itself, or one that goes on with a slash. */
+/** A path prefix matches whole elements: the path itself, or a path that continues with a slash. */
 function toPaths({ path }: Given): readonly PathFields[] {
   const { type = 'PathPrefix', value = '/' } = path ?? {};
   if (type === 'Exact') return [{ $case: 'path', value }];
@@ -69,6 +69,6 @@ function headerFields({ name, type = 'Exact', value }: HeaderMatch): NonNullable
 }
 
 const expression = (regex: string): PathFields => ({ $case: 'safeRegex', value: { regex } });
-/** One group: some clients match between `^` and `$` that bind stronger than an alternative. */
+/** Wraps an expression in a group: some clients add `^` and `$`, which bind more strongly than an alternative. */
 const whole = (regex: string): string => `(?:${regex})`;
 const quoted = (text: string): string => text.replace(/[^A-Za-z0-9_]/g, '\\$&');

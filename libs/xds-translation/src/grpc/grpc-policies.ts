@@ -13,7 +13,7 @@ import type { BackendRules } from '../policies/cluster-rules';
 import { backoffFields, faultConfig, computeRuleTimes, type RulePolicies } from '../policies/rule-policies';
 import type { RouteActionFields, RouteFields } from '../model/message-fields';
 
-/** The conditions that a gRPC client knows (gRPC proposal A44), and how often it repeats where a policy does not say. */
+/** The retry conditions that gRPC clients support (gRPC proposal A44), and the number of retries where a policy sets none. */
 const CONDITIONS: readonly string[] = [
   'cancelled',
   'deadline-exceeded',
@@ -23,10 +23,10 @@ const CONDITIONS: readonly string[] = [
 ];
 const USUAL_RETRIES = 4;
 
-/** The fields of a route for the timeout and the retries of a call. */
+/** The fields of a route for the timeout and retries of a call. */
 export type CallFields = Pick<RouteActionFields, 'maxStreamDuration' | 'retryPolicy'>;
 
-/** Of whole calls and their attempts: the shorter time ends the call, for an attempt has no time of its own in a client. */
+/** Returns the timeout of a call and its retries. gRPC clients have no timeout for an attempt, so the shorter of both timeouts ends the call. */
 export function callFields(own: RouteRule['timeouts'], policies: RulePolicies): CallFields {
   const { retry, timeout } = policies;
   const { request, attempt } = computeRuleTimes(own, timeout ? { timeout } : {});
@@ -44,12 +44,12 @@ export function callFields(own: RouteRule['timeouts'], policies: RulePolicies): 
   };
 }
 
-/** The faults of calls; a client without the filter has none. */
+/** Returns the faults of calls; clients without the filter inject none. */
 export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPerFilterConfig'> {
   return faultConfig(fault, true);
 }
 
-/** Lists the parts of policies that a client does not apply. */
+/** Lists the parts of policies that a gRPC client does not apply. */
 export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
   return [
     ...(timeout ? describeLost('TimeoutPolicy', TimeoutPolicy.unsupported('grpc', timeout)) : []),
@@ -59,7 +59,7 @@ export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): 
   ];
 }
 
-/** Lists the parts of a service's policies that a client does not apply. */
+/** Lists the parts of a service's policies that a gRPC client does not apply. */
 export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
   return [
     ...(breaker ? describeLost('CircuitBreakerPolicy', CircuitBreakerPolicy.unsupported('grpc', breaker)) : []),

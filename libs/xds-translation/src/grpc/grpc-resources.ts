@@ -28,7 +28,7 @@ import type { ClusterFields, ListenerFields } from '../model/message-fields';
 type ServerAccess = Pick<InboundAccessConfig, 'mtls' | 'callers' | 'revoked' | 'rules'>;
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
-/** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
+/** The certificate provider that the bootstrap of a client must define: certificate, key and authorities. */
 const CERTIFICATE_PROVIDER = 'mesh';
 /** Prefix of the name of a gRPC server's listener, before `address:port`. */
 export const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
@@ -42,9 +42,9 @@ const routerFilter = packFilter('router', Router, {});
 const faultFilter = { ...packFilter(FAULT_FILTER, HTTPFault, {}), isOptional: true };
 
 /**
- * What a channel to `xds:///<name>` does: what `routed` says of its routes. The
- * routes are in the listener, for grpc-js does not apply a listener that changes beside its routes. Without a destination calls fail
- * at once with UNAVAILABLE; a name that is removed would let them wait until their deadline.
+ * Returns the listener of a channel to `xds:///<name>` with the routes in `routed`. The routes are inline, because grpc-js does not apply a listener
+ * that changes together with separate routes. Without a destination, calls fail at once with UNAVAILABLE; if the name were removed, calls would wait
+ * until their deadline.
  */
 export function clientListener(
   name: string,
@@ -63,7 +63,7 @@ export function clientListener(
   return { name, apiListener: { apiListener } };
 }
 
-/** Where no route holds, all calls go to the destination. */
+/** Returns the implicit route: all calls go to the destination. */
 export function implicitCalls({ name }: Destination, policies: RulePolicies, toHashPolicies: HashOf): GrpcRoutes {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
   const route = {
@@ -83,9 +83,8 @@ export function implicitCalls({ name }: Destination, policies: RulePolicies, toH
 }
 
 /**
- * How a gRPC server (XdsServer) listens: TLS with a client certificate, and then only the callers that may. A server that does
- * not know the filter which names them refuses the whole listener, and serves nobody. A server takes either TLS or plaintext:
- * with Permissive it takes TLS.
+ * Returns the listener of a gRPC server (XdsServer): TLS with a client certificate, and only permitted callers. A server that does not support the
+ * RBAC filter refuses the whole listener and serves nobody. A gRPC server takes either TLS or plaintext: in mode Permissive it takes TLS.
  */
 export function serverListener(
   name: string,
@@ -122,7 +121,7 @@ export function serverListener(
   };
 }
 
-/** Where anyone may call, those that are revoked may not; else those that are named, unless they are revoked. */
+/** Returns the RBAC filter: if anyone may call, revoked ids are denied; otherwise the listed ids are allowed, except revoked ones. */
 function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revoked'>) {
   const banned = new Set(revoked);
   const isOpen = callers === 'anyone';
@@ -138,9 +137,9 @@ function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revo
 }
 
 /**
- * The cluster of a destination: TLS with one of exactly its identities; gRPC sends the name of the channel as server name. Without
- * TLS it has endpoints only where all of them take plaintext; without a destination it has none: a cluster that was deleted and
- * comes back unchanged would not be taken.
+ * Returns the cluster of a destination: TLS that accepts exactly the destination's identities; gRPC sends the name of the channel as the server name.
+ * A plaintext cluster has endpoints only where all of them take plaintext. Without a destination the cluster has no endpoints: gRPC clients do not
+ * apply a cluster that was deleted and comes back unchanged.
  */
 export function grpcCluster(
   name: string,
@@ -160,8 +159,8 @@ export function grpcCluster(
 }
 
 /**
- * What gRPC clients of Node do of policies: a limit of calls, and the ring; they refuse a cluster with another algorithm. Told no limit,
- * they have one of 1,024 calls.
+ * Returns the parts of policies that gRPC clients of Node apply: a limit of calls, and ring hash; they refuse a cluster with another algorithm. Their
+ * default limit is 1,024 calls.
  */
 function grpcRules({ breaker, balancing }: BackendRules): Partial<ClusterFields> {
   const maxRequests = breaker?.limits?.requests ?? NO_BREAKER;
@@ -186,7 +185,7 @@ function clientTls(identities: readonly string[]) {
   });
 }
 
-/** Where clients are, and which zones a policy sends them to. */
+/** The zone of the clients, and the zones that a policy routes them to. */
 interface SeenFrom {
   readonly zone: string;
   readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
@@ -194,7 +193,7 @@ interface SeenFrom {
 }
 
 /**
- * The endpoints of a destination as gRPC takes them: IP addresses, each once, in localities that have a name and a weight, and
+ * Returns the endpoints of a destination in the form that gRPC accepts: IP addresses, each once, in localities that have a name and a weight, with
  * priorities without a gap.
  */
 export function grpcEndpoints(
@@ -203,24 +202,24 @@ export function grpcEndpoints(
   { zone, findIngressEndpoint, balancing }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
-  // To an egress it could not say which service is meant.
+  // A gRPC client could not name the service to an egress.
   if (destination.egress) return { clusterName: name };
   if (destination.external) return externalEndpoints(name, destination, destination.external);
   const isPlaintext = isPlaintextOnly(destination);
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
-  // A cluster of gRPC speaks either TLS or plaintext.
+  // A gRPC cluster uses either TLS or plaintext for all its endpoints.
   const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
   const known = { ...destination, local, localNames: [] };
   const found = withoutRepeats(destinationEndpoints(known, zone, findIngressEndpoint, balancing?.locality));
   return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
 }
 
-/** Of a locality with the greatest share of an endpoint. */
+/** The ring weight of the locality whose endpoints have the greatest share. */
 const RING_WEIGHT = 1_000_000;
 
 /**
- * On the ring each endpoint has the weight of its locality (gRPC proposal A42), so that a locality would have it as often as it has
- * endpoints: the weight is divided among them.
+ * Divides the weight of each locality among its endpoints: on the ring each endpoint has the weight of its locality (gRPC proposal A42), so a
+ * locality would otherwise count once for each of its endpoints.
  */
 function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
   const computeShare = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
@@ -235,7 +234,7 @@ function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): Endpo
 
 type External = NonNullable<Destination['external']>;
 
-/** gRPC has one set of authorities for all clusters, so it reaches servers outside the mesh in plain text only. */
+/** Returns the endpoints of a service outside the mesh, in plaintext only: gRPC has one set of authorities for all clusters. */
 function externalEndpoints(
   clusterName: string,
   destination: Pick<Destination, 'hosts'>,
@@ -260,7 +259,7 @@ function externalEndpoints(
   });
 }
 
-/** An address that several localities have stays in the first of them. */
+/** Removes repeated addresses: an address of several localities stays in the first of them. */
 function withoutRepeats({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
   const seen = new Set<string>();
   const kept = endpoints.flatMap((locality) => {

@@ -18,11 +18,11 @@ import type { RouteFields, RouteMatchFields } from '../model/message-fields';
 
 type ActionSpecifier = NonNullable<RouteFields['action']>;
 
-/** The cluster without endpoints: calls to it fail with UNAVAILABLE. */
+/** A cluster without endpoints: calls to it fail with UNAVAILABLE. */
 export const NO_BACKEND = 'no-backend';
 const UNIMPLEMENTED = 12;
 
-/** The cluster that reaches a destination for the clients of a frontend, and what of the destination it cannot reach. */
+/** The cluster in which clients of a frontend reach a destination, and the parts of the destination that they cannot reach. */
 export interface GrpcCluster {
   readonly cluster: string;
   readonly lost?: string;
@@ -38,16 +38,16 @@ export interface GrpcRoutesOptions {
 
 /** The routes in the listener of a channel. */
 export interface GrpcRoutes {
-  /** The first that matches decides; the last takes every call. */
+  /** In order of precedence; the last route takes every call. */
   readonly routes: readonly RouteFields[];
-  /** Parts of the binding that a client does not apply, each with its rule; empty if calls are handled as requests would be. */
+  /** Parts of the binding that a client does not apply, each with its rule; empty if calls are handled as an Envoy handles requests. */
   readonly lost: readonly string[];
 }
 
 /**
- * A binding as gRPC clients obey it. Weights are exact; a share or a rule that leads nowhere fails with UNAVAILABLE, a call that no
- * rule matches with UNIMPLEMENTED (T002-11). A filter that changes requests or answers is never left out: its calls fail and the
- * rule is in `lost`. Linear in the matches and backends.
+ * Translates a binding for gRPC clients. Weights are exact; a share or rule without a backend fails with UNAVAILABLE, a call that no rule matches
+ * with UNIMPLEMENTED (T002-11). A filter that changes requests or responses is never silently dropped: its calls fail and `lost` names the rule.
+ * Linear in the matches and backends.
  */
 export function grpcRoutes(
   binding: Binding,
@@ -87,7 +87,7 @@ const NOWHERE: ActionSpecifier = {
   value: { clusterSpecifier: { $case: 'cluster', value: NO_BACKEND } },
 };
 
-/** A client without the filter answers UNAVAILABLE. */
+/** Clients without the filter answer UNAVAILABLE. */
 const UNMATCHED: RouteFields = {
   match: EVERY_CALL,
   action: NOWHERE,
@@ -103,7 +103,7 @@ const UNMATCHED: RouteFields = {
 
 const formatRouteName = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
 
-/** Says what a client does not do. */
+/** Reports a part that a client does not apply. */
 type Tell = (what: string) => void;
 interface Reach extends Pick<GrpcRoutesOptions, 'toCluster' | 'toHashPolicies'> {
   readonly tell: Tell;
@@ -151,7 +151,7 @@ function forwardFields(
   };
 }
 
-/** The type of a filter that changes what is sent or answered. */
+/** Returns the type of the first filter that changes requests or responses. */
 function findChangedField(filters: ForwardAction['filters']): string | undefined {
   return filters.find(({ type }) => type !== 'RequestMirror')?.type;
 }

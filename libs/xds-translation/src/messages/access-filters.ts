@@ -25,12 +25,13 @@ interface RulesFields {
 const ANY_REQUEST: PermissionFields = { rule: { $case: 'any', value: true } };
 const ANYONE: PrincipalFields = { identifier: { $case: 'any', value: true } };
 const ANONYMOUS: PrincipalFields = not({ identifier: { $case: 'authenticated', value: {} } });
-/** The policy that refuses paths that can be read in two ways, where other policies name paths; no rule has this name. */
+/** The name of the policy that refuses ambiguous paths where other policies match on paths; no rule has this name. */
 export const UNCLEAR_PATHS = 'unclear:paths';
 
 /**
- * The filters of the AccessPolicies at an inbound (docs/reference/policies-shipped.md, AccessPolicy): all of `rules` must let a call pass, of
- * each the denies first. Requests are answered with 403, connections are closed; rules with `to` allow no connection and deny whole ones.
+ * Returns the RBAC filters of the AccessPolicies at an inbound (docs/reference/policies-shipped.md, AccessPolicy): a call must pass all of `rules`,
+ * and in each of them denies are evaluated first. Denied requests are answered with 403, denied connections are closed; on connections, clauses with
+ * `to` never allow and always deny the whole connection.
  */
 export function accessFilters(rules: readonly AccessRules[]): InboundFilters {
   return ({ statPrefix, isHttp }) =>
@@ -46,7 +47,7 @@ export function accessFilters(rules: readonly AccessRules[]): InboundFilters {
         };
 }
 
-/** The same for requests, whoever looks at them. */
+/** Returns the same filters for requests, for any server that inspects requests. */
 export function httpAccessFilters(rules: readonly AccessRules[]) {
   return rules.flatMap((each, n) =>
     toRbacRules(each, true).map((one, i) => packFilter(`access-policy-${n}-${i}`, HttpRbac, { rules: one })),
@@ -54,15 +55,15 @@ export function httpAccessFilters(rules: readonly AccessRules[]) {
 }
 
 /**
- * Who can get anything at all from a process that is dialled before a filter decides: the handshake refuses all others. The shortest list
- * of those that the rules have; undefined where anyone may come so far.
+ * Returns the callers that the handshake must accept where the process is dialled before a filter decides. This is the shortest list among the rules;
+ * undefined where the rules accept any caller at this point.
  */
 export function handshakeNames(rules: readonly AccessRules[]): readonly IdMatch[] | undefined {
   const lists = rules.flatMap((each) => namesAllowed(each) ?? []).sort((a, b) => a.names.length - b.names.length);
   return lists[0]?.names;
 }
 
-/** Whether callers without an identity may make some calls. */
+/** Reports whether callers without an identity may make some calls. */
 export function takesAnonymous(rules: readonly AccessRules[]): boolean {
   return rules.every(mayBeAnonymous);
 }
@@ -95,7 +96,7 @@ function ofConnections(clause: AccessClause): AccessClause {
   return { ...clause, to: undefined };
 }
 
-/** Clauses of one rule are one policy: they differ in callers only. */
+/** Merges the clauses of one rule into one RBAC policy: they differ in callers only. */
 function toRbacPolicies(clauses: readonly AccessClause[], isDeny: boolean): Record<string, PolicyFields> {
   const byName = new Map<string, PolicyFields>();
   for (const { name, callers, to } of clauses) {
@@ -104,7 +105,7 @@ function toRbacPolicies(clauses: readonly AccessClause[], isDeny: boolean): Reco
     policy.principals.push(...toPrincipals(callers));
     if (isDeny && callers !== 'anyone') policy.principals.push(ANONYMOUS);
   }
-  // A policy without principals breaks Envoy's rules; a rule that nobody fits says nothing.
+  // Envoy rejects a policy without principals; a rule that matches no caller is left out.
   return Object.fromEntries([...byName].filter(([, { principals }]) => principals.length > 0));
 }
 
@@ -119,7 +120,7 @@ function toPrincipals(callers: AccessClause['callers']): readonly PrincipalField
   return ids.length === 0 ? [ANYONE] : [{ identifier: { $case: 'andIds', value: { ids } } }];
 }
 
-/** Whoever has such a SPIFFE id. */
+/** Returns the principal that matches these SPIFFE ids. */
 export function callerWith({ type, value }: IdMatch): PrincipalFields {
   const matchPattern = type === 'Exact' ? { $case: 'exact' as const, value } : { $case: 'prefix' as const, value };
   return { identifier: { $case: 'authenticated', value: { principalName: { matchPattern } } } };
@@ -147,7 +148,7 @@ function methodIs(value: string): PermissionFields {
   return { rule: { $case: 'header', value: { name: ':method', headerMatchSpecifier } } };
 }
 
-/** A prefix takes whole elements; a "/" at its end says nothing. */
+/** A path prefix matches whole elements; a "/" at its end has no meaning. */
 function pathFits({ type, value }: NonNullable<AccessRequestMatch['paths']>[number]): readonly PermissionFields[] {
   if (type === 'Exact') return [pathIs({ $case: 'exact', value })];
   const prefix = value.replace(/\/$/, '');
@@ -155,7 +156,7 @@ function pathFits({ type, value }: NonNullable<AccessRequestMatch['paths']>[numb
   return prefix === '' ? [under] : [pathIs({ $case: 'exact', value: prefix }), under];
 }
 
-/** A path with bytes that are no UTF-8 fits no expression, so what is asked is which paths are clear. */
+/** Matches ambiguous paths. It negates "is unambiguous", because a path with bytes that are not UTF-8 matches no regular expression. */
 const UNCLEAR_PATH: PermissionFields = {
   rule: { $case: 'notRule', value: pathIs({ $case: 'safeRegex', value: { regex: CLEAR_PATH } }) },
 };

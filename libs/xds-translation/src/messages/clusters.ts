@@ -29,13 +29,13 @@ import type { ClusterFields } from '../model/message-fields';
 
 const CONNECT_TIMEOUT = toProtoDuration(5_000);
 /**
- * After so long a connection to another zone, or to an egress, takes no new request, and ends with its last: an ingress passes
- * connections on, so only new ones reach an ingress or an instance that came later.
+ * The maximum age of connections to other zones or to an egress: after it a connection takes no new request, and it ends with its last one. An
+ * ingress passes whole connections through, so only new connections reach an ingress or instance that was added later.
  */
 const CROSS_ZONE_AGE = toProtoDuration(15 * 60_000);
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
-/** Protocols whose connections have a connection manager: their requests follow routes. */
+/** Reports whether connections of a destination's protocol pass a connection manager, so that requests follow routes. */
 export function isHttp({ protocol }: Pick<Destination, 'protocol'>): boolean {
   return protocol === 'http' || isHttp2({ protocol });
 }
@@ -48,15 +48,15 @@ interface ClusterOptions {
   readonly zone: string;
   /** The rules of policies for the destination. */
   readonly rules?: BackendRules;
-  /** The file of the authorities that the proxies' machine believes; undefined where it is not known. */
+  /** The file of the system authorities of the proxies' host; undefined where it is not known. */
   readonly systemAuthorities?: string | undefined;
-  /** The cluster holds host names, for an agent that resolves them; else it asks for endpoints, which are addresses. */
+  /** Whether the cluster contains host names, for an agent that resolves them; otherwise endpoints are requested by EDS and are addresses. */
   readonly withNames?: boolean;
 }
 
 /**
- * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's ingress endpoint;
- * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
+ * Returns the cluster of a destination under this name. A destination that one other zone alone serves uses the endpoints of that zone's ingress; any
+ * other uses its own endpoints. Without known identities no server is trusted, so only plaintext endpoints are used.
  */
 export function destinationCluster(
   name: string,
@@ -73,10 +73,10 @@ export function destinationCluster(
   if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
   const usual = remote.length === 1 && local.length === 0 ? remote[0]?.sni : undefined;
   const [main, other] = usual === 'hash' || sni.kri === '' ? [sni.hash, ''] : [sni.kri, sni.hash];
-  // A destination that no server name stands for is reached in this zone only, where none is read.
+  // A destination without a server name can be reached in this zone only, where no server name is read.
   const mixed = usual === undefined && remote.some((zone) => zone.sni === 'hash') && other !== '';
   const tls = upstreamTls(main, identities);
-  // A cluster that names certificates waits for them: where nobody speaks TLS there may be none.
+  // Envoy waits for the certificates that a cluster names: where no endpoint uses TLS there may be none.
   const isPlaintext = isPlaintextOnly(destination);
   const matches = [
     ...(hasPlaintext ? [{ name: 'plaintext', match: { tls: 'off' }, transportSocket: PLAINTEXT }] : []),
@@ -101,8 +101,8 @@ export function destinationCluster(
 }
 
 /**
- * Only where there are endpoints of this zone, for behind the address of another zone's ingress stand many servers, and where another
- * endpoint can serve: a service that has just begun is not kept away.
+ * Ejection needs endpoints in this zone, because behind the address of another zone's ingress stand many servers. It also needs a second endpoint
+ * that can serve, so that a service with one new instance is not ejected.
  */
 function toOutlierDetection({ local, localNames, remote }: Destination, rules: BackendRules) {
   const here = local.length + localNames.length;
@@ -113,8 +113,8 @@ function toOutlierDetection({ local, localNames, remote }: Destination, rules: B
 }
 
 /**
- * The name of the endpoints of a destination that is no external one: that of the ingress endpoint of the only zone that serves it, which all
- * services of the zone share, unless a policy wants nothing sent there.
+ * Returns the EDS name of a destination inside the mesh: the endpoints of the ingress of the only zone that serves it, which all services of that
+ * zone share, unless a policy excludes the zone.
  */
 function formatEndpointsName({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
   const [first, second] = remote;
@@ -124,17 +124,17 @@ function formatEndpointsName({ name, service, local, remote }: Destination, loca
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});
 /**
- * No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. An endpoint that
- * cannot be reached, or is so no more, counts at once: by default Envoy collects such changes for a second.
+ * Disables the panic threshold: no traffic goes to unhealthy endpoints however few are healthy; it fails over to other zones, or fails at once.
+ * Changes of endpoint health apply at once; by default Envoy collects them for a second.
  */
 const noPanic = { healthyPanicThreshold: { value: 0 }, updateMergeWindow: toProtoDuration(0) };
-/** The zones of a MeshMultiZoneService share its traffic by their instances. */
+/** The zones of a MeshMultiZoneService share its traffic in proportion to their instances. */
 const weightedLocalities = {
   ...noPanic,
   localityConfigSpecifier: { $case: 'localityWeightedLbConfig' as const, value: {} },
 };
 
-/** Of egresses one is always left: that one was away is no reason to wait for it. */
+/** At least one egress is never ejected: if all were unreachable a moment ago, connections should still be tried. */
 const unreachableEgresses = { ...unreachableEndpoints, maxEjectionPercent: 99 };
 
 function eds(serviceName: string, rules: BackendRules) {
@@ -149,7 +149,7 @@ function eds(serviceName: string, rules: BackendRules) {
   };
 }
 
-/** A cluster that holds its endpoints, some of them with host names. Only agents get it, which hand their Envoys addresses. */
+/** Returns a cluster with inline endpoints, some of them host names. Only agents get it; they send addresses to their Envoys. */
 function resolved(loadAssignment: ReturnType<typeof namedEndpoints>, rules: BackendRules) {
   return {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STRICT_DNS },
@@ -163,7 +163,10 @@ function resolved(loadAssignment: ReturnType<typeof namedEndpoints>, rules: Back
   };
 }
 
-/** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. Requests that routes send to a port of bytes stay what they are. */
+/**
+ * Returns the protocol options of a destination's servers: HTTP/2 for http2 and grpc. Requests that routes send to a TCP port keep their HTTP
+ * version.
+ */
 function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote' | 'egress'>>) {
   const upstreamProtocolOptions = upstreamHttp(destination);
   if (!upstreamProtocolOptions) return {};
@@ -186,7 +189,7 @@ function upstreamHttp({ protocol }: Pick<Destination, 'protocol'>) {
   return { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
 }
 
-/** A cluster without endpoints: connections are refused at once, where a missing cluster would let them hang. */
+/** Returns a cluster without endpoints: connections are refused at once. If the cluster were missing, they would hang. */
 export function emptyCluster(name: string): ClusterFields {
   return staticCluster(name, []);
 }
@@ -204,12 +207,12 @@ function staticCluster(name: string, at: readonly SocketAddress[]): ClusterField
   };
 }
 
-/** The process behind an inbound, in plain on its own machine. */
+/** Returns the cluster of the process behind an inbound: plaintext, on its own host. */
 export function processCluster({ process, protocol, clusterName }: Inbound): ClusterFields {
   return { ...staticCluster(clusterName, [process]), typedExtensionProtocolOptions: httpOptions({ protocol }) };
 }
 
-/** Leads the first connection to an HTTP address back into the same Envoy, with the address that was dialled. */
+/** Returns the cluster that sends the first connection to an HTTP address back into the same Envoy, with its original destination address. */
 export function reentryCluster(name: string, listener: SocketAddress): ClusterFields {
   return {
     ...staticCluster(name, [listener]),
@@ -220,7 +223,7 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
   };
 }
 
-/** A server name at the zone ingress: the destination's endpoints in this zone, bytes as they are. */
+/** Returns the cluster of a server name at the zone ingress: the destination's endpoints in this zone, with bytes passed unchanged. */
 export function ingressCluster(
   name: string,
   destination: Destination,
@@ -232,8 +235,8 @@ export function ingressCluster(
 }
 
 /**
- * A service outside the mesh as the proxies of a zone with an egress reach it: by TLS of the mesh, to the egress and nowhere else. With
- * several egresses, one that cannot be reached is left for a while.
+ * Returns the cluster of a service outside the mesh for proxies of a zone with an egress: mesh TLS to the egress, never around it. With several
+ * egresses, an unreachable one is ejected for a while.
  */
 function throughEgress(
   name: string,
@@ -243,7 +246,7 @@ function throughEgress(
 ): ClusterFields {
   return {
     name,
-    // Which of its endpoints a service is reached at is chosen by the egress.
+    // The egress chooses the endpoint of the service.
     ...eds(EGRESS_ENDPOINTS, { ...(breaker && { breaker }) }),
     transportSocket: upstreamTls(serverName, identity === '' ? [] : [identity]),
     typedExtensionProtocolOptions: httpOptions(destination),
@@ -252,8 +255,8 @@ function throughEgress(
 }
 
 /**
- * A service outside the mesh at the egress: bytes as the client's proxy sends them, in the TLS that the service asks for. An HTTP server
- * learns by ALPN which HTTP they are.
+ * Returns the egress's cluster of a service outside the mesh: bytes as the client's proxy sends them, wrapped in the TLS that the service requires.
+ * An HTTP server learns the HTTP version by ALPN.
  */
 export function leavingCluster(
   name: string,
@@ -266,7 +269,7 @@ export function leavingCluster(
   const options = { systemAuthorities, rules: NO_RULES, withNames: false };
   const made = externalCluster(name, destination, external, options);
   const { typedExtensionProtocolOptions: _, edsClusterConfig, ...cluster } = made;
-  // A policy gives a service another cluster: with its endpoints in it no connection waits for them.
+  // A policy may give a service another cluster: with inline endpoints no connection waits for EDS.
   const held = edsClusterConfig && {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STATIC },
     loadAssignment: externalEndpoints(name, destination),
@@ -274,7 +277,7 @@ export function leavingCluster(
   return { ...cluster, ...held, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
 }
 
-/** Nothing goes out unprotected: without the means to check a server that must be checked there are no endpoints. */
+/** Traffic never leaves unprotected: if a server must be verified and cannot be, the cluster has no endpoints. */
 function externalCluster(
   name: string,
   destination: Destination,
@@ -292,7 +295,7 @@ function externalCluster(
     name,
     ...(withNames
       ? resolved({ clusterName: name, endpoints: namedExternalEndpoints(external) }, rules)
-      : // Connections stay where the addresses of a name change.
+      : // Connections stay open when the addresses of a name change.
         { ...eds(destination.name, rules), closeConnectionsOnHostHealthFailure: false }),
     ...(outlierDetection && { outlierDetection }),
     typedExtensionProtocolOptions: httpOptions(destination),

@@ -19,30 +19,33 @@ import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimitSet
 import { downstreamTls } from './tls';
 import type { ChainFields, ListenerFields } from '../model/message-fields';
 
-/** A mesh whose proxies leave it through the egress, and who of them may. */
+/** A mesh whose proxies leave it through the egress, and the callers that may. */
 export interface LeavingMesh extends Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> {
   readonly mesh: string;
-  /** Services that AccessPolicies decide about. */
+  /** Services that AccessPolicies target. */
   readonly ruled: readonly RuledServices[];
 }
 
-/** The prefix of the egress's counters: all meshes count together. */
+/** The stat prefix of the egress: all meshes share counters. */
 const COUNTERS = 'egress';
-/** A ClientHello, and then the handshake, that has not come after so long closes the connection, ms. */
+/** The timeout of the ClientHello, and then of the handshake, ms. */
 const CLIENT_HELLO = 5_000;
 const HANDSHAKE = 10_000;
 
-/** Groups of source addresses, by hash, in each mesh: so many that all meshes together have no more chains than this, but one each. */
+/**
+ * The number of groups of source addresses, by hash, in each mesh is chosen so that all meshes together have no more filter chains than this, but at
+ * least one each.
+ */
 const MAX_CHAINS = 256;
 const GROUPS = [64, 16, 4];
-/** The same for services that policies decide about: each of their names is compared in each group. */
+/** The same for services that policies target: each of their names is compared in each group. */
 const RULED_GROUPS = [4];
 
 /**
- * The zone egress (docs/reference/xds-translation.md, The zone egress): TLS of the mesh, whose certificate of the caller is checked
- * against the authorities of the mesh that the server name ends with; then the connection goes to the service of that name. Who
- * may not call is refused by the handshake, and nothing is dialled. Services that AccessPolicies decide about are taken by chains of
- * their own, one for all with equal rules, so that other rules end no other connections; requests are bytes there.
+ * Returns the listener of the zone egress (docs/reference/xds-translation.md, The zone egress): mesh TLS, in which the caller's certificate is
+ * verified against the authorities of the mesh that the server name ends with; then the connection goes to the service of that name. The handshake
+ * refuses callers without access, and nothing is dialled for them. Services that AccessPolicies target have filter chains of their own, shared by
+ * those with equal rules, so that a change of rules closes no other connections; requests are TCP there.
  */
 export function egressListener(
   at: SocketAddress,
@@ -51,7 +54,7 @@ export function egressListener(
 ): ListenerFields {
   const groups = computeGroups(meshes.length, GROUPS);
   const ruledGroups = computeGroups(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
-  /** A chain a group, which differ in their names alone. */
+  /** Builds one chain for each group; they differ in their names only. */
   const inGroups = (count: number, mesh: LeavingMesh, ruled?: RuledServices): ChainFields[] => {
     const fields = chain(mesh, limits, ruled);
     return Array.from({ length: count }, (_, group) => ({ ...fields, name: chainName(mesh, group, ruled) }));
@@ -79,8 +82,8 @@ function computeGroups(chains: number, counts: readonly number[]): number {
 }
 
 /**
- * A chain that changes is closed with its connections: its name changes with each narrowing, and with the rules. That of services without
- * rules changes with the list of those that have some, for a service may have left it.
+ * Returns the name of a chain. Envoy closes the connections of a chain whose name changes: the name changes with each narrowing, and with the rules.
+ * The name of the chain of services without rules changes with the list of services that have rules, because a service may have left the chain.
  */
 function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: RuledServices): string {
   const parts =
@@ -98,7 +101,7 @@ function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: 
   return [mesh, narrowed, group, ...parts].join(':');
 }
 
-/** The chain of each group but for its name. */
+/** Returns the chain of each group, without its name. */
 function chain(of: LeavingMesh, limits: SourceLimitSettings, ruled?: RuledServices): ChainFields {
   const { mesh, revoked, ended, maxAge } = of;
   const rules = ruled ? [ruled.rules] : [];
@@ -118,7 +121,10 @@ function chain(of: LeavingMesh, limits: SourceLimitSettings, ruled?: RuledServic
   };
 }
 
-/** By the server name where policies decide about its service, else by the mesh that it ends with; then by the group of the source. */
+/**
+ * Chooses the chain: by the server name for services that policies target, else by the mesh suffix of the server name; then by the group of the
+ * source address.
+ */
 function chooseChain(meshes: readonly LeavingMesh[], groups: number, ruledGroups: number) {
   const input = packExtension('server-name', ServerNameInput, {});
   const matchers = meshes.map((each) => {

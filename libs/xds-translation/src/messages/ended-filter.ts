@@ -8,8 +8,8 @@ const DENY = toAction('ended', RBAC_Action.DENY);
 const ALLOW = toAction('others', RBAC_Action.ALLOW);
 
 /**
- * The filter that closes connections of machines whose enrolment has ended: none where there are none. It tells them apart by the subject
- * of their certificate, since others may have the same SPIFFE id; a zone's word counts in its own trust domains only.
+ * Returns the filter that closes connections of hosts whose enrolment has ended; empty where none has. It matches the subject of the certificate,
+ * because other hosts may share the SPIFFE id; a zone can end certificates in its own trust domains only.
  */
 export function endedFilters(statPrefix: string, ended: readonly EndedEnrolment[]): ReturnType<typeof packFilter>[] {
   if (ended.length === 0) return [];

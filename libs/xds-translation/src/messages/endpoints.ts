@@ -9,14 +9,14 @@ const SOCKET_MATCH = 'envoy.transport_socket_match';
 
 type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
-/** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
+/** The transport socket of an endpoint that does not use the cluster's default. */
 type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' } | { readonly host: string };
 
 export function toMetadata(match: SocketMatch) {
   return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
 }
 
-/** An endpoint at an address; one that is not ready is there and unhealthy, so that its traffic can go elsewhere. */
+/** Returns an endpoint at an address. An endpoint that is not ready is included as unhealthy, so that its traffic can fail over. */
 export function endpoint({ address, port }: SocketAddress, ready = true) {
   return {
     hostIdentifier: {
@@ -35,7 +35,7 @@ export function toLocality(zone: string, priority: number) {
   return { ...(zone !== '' && { locality: { zone } }), priority };
 }
 
-/** No endpoints: what is asked for and does not exist. */
+/** Returns an empty endpoint list for a name that is requested and does not exist. */
 export function noEndpoints(clusterName: string): Endpoints {
   return { clusterName };
 }
@@ -75,8 +75,8 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
 }
 
 /**
- * All endpoints of a destination by the ranks of their zones: unless a policy says otherwise this zone's first, then those of other
- * zones, then those of depreferred zones. Priorities have no gap, for gRPC refuses one.
+ * Returns all endpoints of a destination, ranked by zone: by default this zone, then other zones, then depreferred zones. Priorities have no gap,
+ * because gRPC refuses gaps.
  */
 export function destinationEndpoints(
   destination: Destination,

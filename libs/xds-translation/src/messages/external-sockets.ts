@@ -19,7 +19,7 @@ const PROTOCOLS: Readonly<Record<TlsVersion, TlsParameters_TlsProtocol>> = {
   TLS13: TlsParameters_TlsProtocol.TLSv1_3,
 };
 
-/** Whether servers of a destination are believed by the authorities of the proxy's machine. */
+/** Reports whether servers of a destination are verified by the system authorities of the proxy's host. */
 export function needsSystemAuthorities({ external }: Pick<Destination, 'external'>): boolean {
   const check = external?.tls?.verify;
   return check?.type === 'authority' && check.authority === 'system';
@@ -37,12 +37,12 @@ export function findExternalProblem(
   return { field: 'spec.tls.verification.caCert', rule: 'required', reason };
 }
 
-/** The endpoints with their host names, for who resolves and checks them. */
+/** Returns the endpoints with their host names, for an agent that resolves and checks them. */
 export function namedExternalEndpoints(target: ExternalTarget) {
   return externalLocalities(target, (host) => [host]);
 }
 
-/** The endpoints at the addresses of their hosts that may be dialled. */
+/** Returns the endpoints at those addresses of their hosts that may be dialled. */
 export function externalEndpoints(clusterName: string, destination: Destination) {
   const { external } = destination;
   if (!external) return { clusterName };
@@ -50,8 +50,8 @@ export function externalEndpoints(clusterName: string, destination: Destination)
 }
 
 /**
- * By priority, without gaps; each endpoint says by which TLS it is spoken to, where hosts differ in that. A name has an endpoint for each
- * address.
+ * Groups endpoints by priority, without gaps; each endpoint names its transport socket where hosts differ in TLS. A host name yields an endpoint for
+ * each address.
  */
 function externalLocalities({ endpoints, tls }: ExternalTarget, listAddresses: (host: string) => readonly string[]) {
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
@@ -69,7 +69,7 @@ function externalLocalities({ endpoints, tls }: ExternalTarget, listAddresses: (
   }));
 }
 
-/** The transport sockets of the endpoints: one, or one a host where each has a server name of its own. */
+/** Returns the transport sockets of the endpoints: one, or one for each host where hosts have their own server names. */
 export function externalSockets(
   { endpoints, tls }: ExternalTarget,
   systemAuthorities: string | undefined,
@@ -129,7 +129,7 @@ function validation(
   };
 }
 
-/** A name is an address, a URI or a host name by its form; of a prefix both of the latter are looked at. */
+/** The form of a name decides whether it is an address, a URI or a host name; a prefix is matched against both URIs and host names. */
 function matchers({ match, value }: AltName) {
   const { DNS, IP_ADDRESS, URI } = SubjectAltNameMatcher_SanType;
   const types =

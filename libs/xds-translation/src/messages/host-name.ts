@@ -2,7 +2,10 @@ import { HostName } from '@causeway/proto-gen';
 import type { Identity } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
 
-/** The meaning of a service's hostname to clients of its mesh: the fields of `causeway.dns.v1.Name`. `ports`: all of the service. */
+/**
+ * Returns the fields of `causeway.dns.v1.Name` for a hostname of a service: the addresses and clusters that clients of the mesh use. `ports`: all
+ * ports of the service.
+ */
 export function toHostName(
   name: string,
   { service, vip }: DestinationConfig,
@@ -22,13 +25,13 @@ export function toHostName(
 export interface HostNameMeaning {
   readonly hostname: string;
   readonly service: Identity;
-  /** The virtual IPs of the service; none while it has none. */
+  /** The virtual IPs of the service; empty while it has none. */
   readonly addresses: readonly string[];
-  /** By number; `cluster` is the name of the cluster that leads to the port. */
+  /** Sorted by number; `cluster` is the name of the cluster of the port. */
   readonly ports: readonly { readonly number: number; readonly name: string; readonly cluster: string }[];
 }
 
-/** Decodes the content of such a resource. Throws where the bytes are none. */
+/** Decodes the content of such a resource. Throws on malformed bytes. */
 export function readHostName(bytes: Uint8Array): HostNameMeaning {
   const { name, addresses, ports, service } = HostName.decode(bytes);
   const { kind = '', mesh = '', zone = '', namespace = '', name: called = '' } = service ?? {};

@@ -24,9 +24,9 @@ import { downstreamTls, MESH_ALPN } from './tls';
 import type { ListenerFields, NamedChainFields } from '../model/message-fields';
 
 /**
- * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
- * Permissive: TLS of the mesh, and what is not. Off: plaintext only. Whoever may not call is refused by the handshake, before
- * the process is dialled; who has no identity may call only where anyone may. `added`: what policies put into its chains.
+ * Returns the listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: only TLS with a verified client certificate. Permissive:
+ * mesh TLS, and other connections. Off: plaintext only. The handshake refuses callers without access before the process is dialled; callers without
+ * an identity may call only where anyone may. `added`: filters of policies.
  */
 export function inboundListener(
   inbound: Inbound,
@@ -40,9 +40,9 @@ export function inboundListener(
     name: inboundListenerName(inbound.at),
     address: toProtoAddress(inbound.at),
     trafficDirection: TrafficDirection.INBOUND,
-    // In all modes: a listener that differs in more than its chains would close all connections.
+    // In all modes: if a listener changes in more than its chains, Envoy closes all its connections.
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    // A client of a protocol in which the server speaks first says nothing to be inspected.
+    // With a protocol in which the server speaks first, the client sends nothing to inspect.
     listenerFiltersTimeout: toProtoDuration(1_000),
     continueOnListenerFiltersTimeout: true,
   };
@@ -52,8 +52,8 @@ export function inboundListener(
 }
 
 /**
- * A process behind a TCP inbound may speak TLS of its own; only clients of the mesh offer the mesh's protocol name. The chains are
- * those of the other modes, so that a change of the mode closes what it no longer takes, and nothing else.
+ * A process behind a TCP inbound may speak its own TLS; only clients of the mesh offer the mesh's ALPN protocol. The chains equal those of the other
+ * modes, so a change of the mode closes only the connections that the new mode does not accept.
  */
 function permissiveChains(inbound: Inbound, chains: InboundChains) {
   const [mesh, plaintext] = [chains.ofMesh(), chains.plain()];
@@ -72,15 +72,15 @@ function permissiveChains(inbound: Inbound, chains: InboundChains) {
 }
 
 /**
- * The mark of a chain whose process relies on `x-forwarded-client-cert`: an agent whose plane does not set it keeps the instance NotReady.
- * Envoy, and agents of older versions, do not look at it.
+ * Marks a chain whose process relies on `x-forwarded-client-cert`: an agent whose dataplane mode does not set the header keeps the instance NotReady.
+ * Envoy and older agents ignore the mark.
  */
 export const CLIENT_CERT_HEADER = { key: 'causeway.io/inbound', field: 'clientCertHeader', value: 'Required' } as const;
 const NEEDS_CLIENT_CERT_HEADER = {
   metadata: { filterMetadata: { [CLIENT_CERT_HEADER.key]: { [CLIENT_CERT_HEADER.field]: CLIENT_CERT_HEADER.value } } },
 };
 
-/** The chains of one inbound. */
+/** Builds the filter chains of one inbound. */
 class InboundChains {
   constructor(
     private readonly inbound: Inbound,
@@ -88,10 +88,10 @@ class InboundChains {
     private readonly added: InboundFilters,
   ) {}
 
-  /** A chain that changes is closed with its connections: its name changes with each narrowing. */
+  /** Returns the chain of mesh TLS. Its name changes with each narrowing, so that Envoy closes its connections. */
   ofMesh(): NamedChainFields {
     const { callers, revoked, ended, narrowed, rules, needsClientCertHeader } = this.access;
-    // Requests of those that may do nothing are answered all the same: with 403.
+    // Requests of callers without any access are still answered: with 403.
     const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
     const statPrefix = inboundListenerName(this.inbound.at);
     return {
@@ -107,7 +107,7 @@ class InboundChains {
     };
   }
 
-  /** The counters of callers without an identity have a prefix of their own. */
+  /** Returns the plaintext chain. Its counters have their own prefix. */
   plain(): NamedChainFields {
     const statPrefix = `${inboundListenerName(this.inbound.at)}:plaintext`;
     return { name: 'plaintext', filters: this.toProcess(statPrefix, false) };
@@ -124,14 +124,14 @@ class InboundChains {
   }
 }
 
-/** Takes connections and closes them; nothing is dialled. */
+/** Returns a chain that accepts connections and closes them; nothing is dialled. */
 function closed(): NamedChainFields {
   return { name: 'closed', filters: [tcpProxy(NO_CLUSTER)] };
 }
 
 /**
- * Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. Then only this
- * filter refuses those that are revoked, before anything that they say reaches the process.
+ * Returns the filter that closes connections of callers without access. The handshake has already refused them, unless anyone with an identity may
+ * call: then this filter alone refuses revoked ids, before any of their bytes reach the process.
  */
 export function accessFilter(
   statPrefix: string,
@@ -154,7 +154,7 @@ export function accessFilter(
   return packFilter('access', NetworkRbac, { statPrefix, rules: { action: RBAC_Action.ALLOW, policies } });
 }
 
-/** Whoever has this SPIFFE id. */
+/** Returns the principal of one SPIFFE id. */
 const withId = (value: string) => callerWith({ type: 'Exact', value });
 
 interface TcpForwarding {
@@ -204,10 +204,10 @@ function httpToProcess(
     httpFilters: [...filters, packFilter('router', Router, {})],
     commonHttpProtocolOptions: { maxConnectionDuration: toProtoDuration(maxAge) },
     normalizePath: true,
-    // The caller's proxy decides how long a request may say nothing, and TimeoutPolicies.
+    // The caller's proxy and TimeoutPolicies limit how long a request may be idle.
     streamIdleTimeout: toProtoDuration(0),
     upgradeConfigs: [{ upgradeType: 'websocket' }],
-    // Who called is said by this proxy, never by the caller.
+    // This proxy sets the header that names the caller; a value from the caller is dropped.
     forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,
     ...(isTls && { setCurrentClientCertDetails: { uri: true } }),
   });

@@ -6,18 +6,18 @@ import { toProtoAddress, chooseCluster, exactly, tcpProxy } from './outbound-lis
 import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimitSettings } from './source-limits';
 import type { ChainFields, ListenerFields } from '../model/message-fields';
 
-/** Groups of source addresses, by hash. */
+/** The number of groups of source addresses, by hash. */
 const GROUPS = 64;
-/** The prefix of the ingress's counters: all its chains count together. */
+/** The stat prefix of the ingress: all its chains share counters. */
 const COUNTERS = 'ingress';
-/** A ClientHello that has not come after so long closes the connection, ms. */
+/** The timeout of the ClientHello, ms. */
 const CLIENT_HELLO = 5_000;
-/** A connection ends after so long, so that none outlives what allowed it by more, ms. */
+/** The maximum age of a connection, ms: no connection outlives the configuration that allowed it by more. */
 const MAX_AGE = 3_600_000;
 
 /**
- * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
- * name or one that no service of this zone has, is closed and nothing is dialled.
+ * Returns the listener of the zone ingress: it reads the server name and passes the bytes through, without a key of its own. Connections without TLS,
+ * without a server name, or with one that no service of this zone has, are closed and nothing is dialled.
  */
 export function ingressListener(
   at: SocketAddress,

@@ -43,18 +43,18 @@ import type { ListenerFields, NamedChainFields, RouteFields } from '../model/mes
 
 type RouteConfigurationFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
 
-/** The chain of redirected connections to addresses that no chain of their own takes. */
+/** The filter chain of redirected connections to addresses that have no chain of their own. */
 const ON_DEMAND = 'ondemand';
-/** The filter state by which a connection chooses its cluster. */
+/** The filter state that chooses the cluster of a connection. */
 const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
-/** A connection without a byte for so long is closed. */
+/** The idle timeout of connections. */
 const IDLE = toProtoDuration(3_600_000);
 /**
- * Attempts of a connection before it fails. Envoy takes hosts in turn, whichever has just failed: while one of two is dead, one
- * connection of a thousand meets only that one.
+ * Maximum number of connect attempts. Envoy picks hosts in turn, including one that just failed: while one of two hosts is down, ten attempts all
+ * meet the dead one in one connection of a thousand.
  */
 const CONNECT_ATTEMPTS = 10;
-/** A request without a byte for so long ends. */
+/** The idle timeout of requests. */
 const STREAM_IDLE = toProtoDuration(1_800_000);
 
 export function toProtoAddress({ address, port }: SocketAddress) {
@@ -62,17 +62,17 @@ export function toProtoAddress({ address, port }: SocketAddress) {
 }
 
 interface TcpOptions {
-  /** The cluster is asked for where it is not there. */
+  /** Whether the cluster is requested on demand where it is missing. */
   readonly onDemand?: boolean;
-  /** The cluster's name, unless given. */
+  /** Defaults to the name of the cluster. */
   readonly statPrefix?: string;
-  /** The longest life of a connection, ms; without it, as long as it is used. */
+  /** The maximum age of a connection, ms; without it, unlimited. */
   readonly maxAge?: number;
-  /** Nothing is dialled before the handshake of the caller. */
+  /** Whether the upstream is dialled only after the handshake with the caller. */
   readonly afterHandshake?: boolean;
 }
 
-/** Otherwise everybody who connects makes a server accept a connection, whatever becomes of the handshake. */
+/** Without it every connection makes a server accept a connection, even if the handshake then fails. */
 export const AFTER_HANDSHAKE = {
   upstreamConnectMode: TcpProxy_UpstreamConnectMode.ON_DOWNSTREAM_TLS_HANDSHAKE,
   maxEarlyDataBytes: 0,
@@ -83,7 +83,7 @@ interface WeightedClusters {
   readonly value: { clusters: { readonly name: string; readonly weight: number }[] };
 }
 
-/** Passes bytes on to a cluster, or to one of several by their weights; another of its hosts is tried where one does not answer. */
+/** Returns the TCP proxy filter to a cluster, or to several by weight; it tries another host when one does not answer. */
 export function tcpProxy(cluster: string | WeightedClusters, options: TcpOptions = {}) {
   const to = typeof cluster === 'string' ? { $case: 'cluster' as const, value: cluster } : cluster;
   const {
@@ -97,7 +97,7 @@ export function tcpProxy(cluster: string | WeightedClusters, options: TcpOptions
     clusterSpecifier: to,
     idleTimeout: IDLE,
     maxConnectAttempts: CONNECT_ATTEMPTS,
-    // Until it is known that a host cannot be reached, the next attempt may go to the same one.
+    // Until Envoy has marked a host as unreachable, the next attempt may pick the same host.
     backoffOptions: { baseInterval: toProtoDuration(25), maxInterval: toProtoDuration(250) },
     ...(maxAge !== undefined && { maxDownstreamConnectionDuration: toProtoDuration(maxAge) }),
     ...(afterHandshake && AFTER_HANDSHAKE),
@@ -105,7 +105,7 @@ export function tcpProxy(cluster: string | WeightedClusters, options: TcpOptions
   });
 }
 
-/** Chooses the cluster of a connection by Envoy's substitutions, such as `%REQUESTED_SERVER_NAME%`. */
+/** Returns the filter that chooses the cluster of a connection by Envoy's substitutions, such as `%REQUESTED_SERVER_NAME%`. */
 export function chooseCluster(format: string) {
   const inlineString = { $case: 'inlineString' as const, value: format };
   return packFilter('choose-cluster', SetFilterState, {
@@ -121,7 +121,7 @@ export function chooseCluster(format: string) {
   });
 }
 
-/** Shares connections by weights; one whose cluster does not exist is closed. Without shares all are. */
+/** Returns the filter that shares connections by weight; a connection whose cluster does not exist is closed. Without shares all are closed. */
 export function sharingProxy({ name }: Destination, shares: readonly BackendShare[]) {
   if (shares.length === 0) return tcpProxy('none', { statPrefix: name });
   const clusters = shares.map(({ cluster, weight }) => ({ name: cluster, weight }));
@@ -129,8 +129,8 @@ export function sharingProxy({ name }: Destination, shares: readonly BackendShar
 }
 
 /**
- * The connection manager of a destination. It names its routes only, so a change of them drains no connection; nor does one of policies,
- * for all filters that they need are there, and do nothing until a route says so.
+ * Returns the connection manager of a destination. It refers to its routes by name, so a change of routes drains no connection; nor does a change of
+ * policies, because all filters are always present and inactive until a route configures them.
  */
 export function httpFilter({ name }: Destination) {
   return packFilter('http', HttpConnectionManager, {
@@ -143,18 +143,18 @@ export function httpFilter({ name }: Destination) {
   });
 }
 
-/** Without counters of its own of each cluster. */
+/** The fault filter, without counters for each cluster. */
 const FAULTS = packFilter(FAULT_FILTER, HTTPFault, { disableDownstreamClusterStats: true });
 
 type PackedHttpFilter = ReturnType<typeof httpFilter>;
 
-/** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
+/** Returns the listener of capture `bind`, at the service's own address, which must be local to the host. */
 export function boundListener(destination: Destination, filter: PackedHttpFilter): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
   return outboundListener(outboundListenerName(at), at, filter);
 }
 
-/** A listener all of whose connections get this filter. */
+/** Returns a listener that gives all its connections this filter. */
 export function outboundListener(name: string, at: SocketAddress, filter: PackedHttpFilter): ListenerFields {
   return {
     name,
@@ -169,7 +169,7 @@ export function destinationChain(name: string, filter: PackedHttpFilter): NamedC
   return { name, filters: [filter] };
 }
 
-/** A chain whose address belongs to no service that needs one (any more): connections are closed. */
+/** Returns a chain that closes connections: its address belongs to no service that needs a chain (any more). */
 export function closedChain(name: string): NamedChainFields {
   return { name, filters: [tcpProxy('none')] };
 }
@@ -186,8 +186,8 @@ interface RedirectPlaces {
 }
 
 /**
- * Capture `redirect`: one listener for all addresses. Connections to `http` addresses get a filter chain each, which Envoy asks
- * for by name; the cluster of any other is asked for at its first connection.
+ * Returns the listener of capture `redirect`, which takes all addresses. Each HTTP address has a filter chain, which Envoy requests by name; the
+ * cluster of any other address is requested at its first connection.
  */
 export function redirectListener(
   { at, ipv6 }: Omit<RedirectPlaces, 'reentry'>,
@@ -213,8 +213,8 @@ export function redirectListener(
 }
 
 /**
- * The loopback listener that takes the first connection to an HTTP address that no chain took: it comes back with the address
- * that was dialled, when its chain is there. It has no chain for others, so nothing goes round twice.
+ * Returns the loopback listener that takes the first connection to an HTTP address without a chain: the connection re-enters with its original
+ * address once its chain is there. It has no other chain, so nothing loops twice.
  */
 export function reentryListener(at: SocketAddress, http: readonly SocketAddress[]): ListenerFields {
   return {
@@ -228,7 +228,7 @@ export function reentryListener(at: SocketAddress, http: readonly SocketAddress[
   };
 }
 
-/** First by the address that was dialled, then by the port; other connections get the chain `otherwise`, or are closed. */
+/** Matches by the original address, then by the port; other connections get the chain `otherwise`, or are closed. */
 function chainsByAddress(http: readonly SocketAddress[], otherwise: string | undefined) {
   if (http.length === 0) return {};
   const byAddress = new Map<string, SocketAddress[]>();
@@ -248,20 +248,20 @@ function chainsByAddress(http: readonly SocketAddress[], otherwise: string | und
   };
 }
 
-/** A matcher that goes by the exact value of an input. */
+/** Returns a matcher on the exact value of an input. */
 export function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
   const treeType = { $case: 'exactMatchMap' as const, value: { map: Object.fromEntries(entries) } };
   return { $case: 'matcherTree' as const, value: { input, treeType } };
 }
 
-/** Takes the filter chain of this name. */
+/** Returns the action that takes the filter chain of this name. */
 export function takeChain(name: string) {
   return { onMatch: { $case: 'action' as const, value: packExtension('chain', StringValue, { value: name }) } };
 }
 
 /**
- * Tries a request again, on another host, where no server has seen it. A request that a server may have begun is never repeated:
- * only its sender knows whether it may be.
+ * Retries a request on another host if no server has seen it. A request that a server may have begun is never retried: only its sender knows whether
+ * that is safe.
  */
 export const retryPolicy = {
   retryOn: 'connect-failure,refused-stream,reset-before-request',
@@ -271,7 +271,7 @@ export const retryPolicy = {
   retryBackOff: { baseInterval: toProtoDuration(25), maxInterval: toProtoDuration(250) },
 };
 
-/** Where no route holds, all requests go to the destination; unless policies say otherwise without a limit of their duration. */
+/** Returns the implicit route: all requests go to the destination, without a timeout unless policies set one. */
 export function implicitRoute(
   { name, protocol }: Destination,
   policies: RulePolicies,
@@ -291,7 +291,7 @@ export function implicitRoute(
   };
 }
 
-/** The routes of a destination, whatever the Host header says. A request that none matches is answered 404. */
+/** Returns the route configuration of a destination for any Host header. A request that no route matches is answered with 404. */
 export function toRouteConfiguration({ name }: Destination, routes: readonly RouteFields[]): RouteConfigurationFields {
   return {
     name,

@@ -8,18 +8,18 @@ import {
 import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { takeChain } from './outbound-listeners';
 
-/** The limits of one source address at a zone proxy. Addresses with the same hash share a limit: one of its groups. */
+/** The limits of one source address at a zone proxy. Addresses with the same hash are one group and share its limits. */
 export interface SourceLimitSettings {
-  /** Connections at one time. */
+  /** Concurrent connections. */
   readonly connections: number;
-  /** New connections a second; four times as many at once. */
+  /** New connections per second; the burst is four times as many. */
   readonly perSecond: number;
 }
 
-/** A source is often a whole network behind one address: all clients of another zone. */
+/** A source is often a whole network behind one address, such as all clients of another zone. */
 export const DEFAULT_SOURCE_LIMITS: SourceLimitSettings = { connections: 8_192, perSecond: 500 };
 
-/** The limits of one group of sources: each group has a filter chain, for Envoy has no counters by address. */
+/** Returns the limit filters of one group of sources: each group has a filter chain, because Envoy has no counters by address. */
 export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimitSettings) {
   const tokenBucket = { maxTokens: perSecond * 4, tokensPerFill: perSecond, fillInterval: toProtoDuration(1_000) };
   return [
@@ -28,7 +28,7 @@ export function limitFilters(statPrefix: string, { connections, perSecond }: Sou
   ];
 }
 
-/** Leads a connection to the chain of its source's group. `groups`: a power of two. */
+/** Returns a matcher that picks the chain of the source's group. `groups`: a power of two. */
 export function bySourceGroup(groups: number, formatChain: (group: number) => string): ReturnType<typeof byHash> {
   return byHash({ groups, formatChain }, 0, groups);
 }
@@ -42,7 +42,7 @@ interface MatcherFork {
   readonly onMatch: { readonly $case: 'matcher'; readonly value: Parameters<typeof MatcherTree.fromPartial>[0] };
 }
 
-/** By halves: groups from `low` to below `high`. */
+/** Bisects the groups from `low` to below `high`. */
 function byHash(of: Groups, low: number, high: number): ReturnType<typeof takeChain> | MatcherFork {
   if (high - low === 1) return takeChain(of.formatChain(low));
   const middle = (low + high) / 2;

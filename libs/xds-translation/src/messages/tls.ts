@@ -14,13 +14,13 @@ import type { TrustDomain } from '../model/trust-domains';
 import { packExtension, packFilter } from '@causeway/xds-server';
 import { IDENTITY_SECRET, TRUST_SECRET } from '../names/resource-names';
 
-/** "From the stream on which this was sent". */
+/** The config source "the ADS stream that sent this". */
 export const FROM_ADS = ConfigSource.fromPartial({
   configSourceSpecifier: { $case: 'ads', value: {} },
   resourceApiVersion: ApiVersion.V3,
 });
 
-/** ALPN protocols that clients of the mesh offer; servers, Kuma's too, recognise meshed connections by them. */
+/** The ALPN protocol that clients of the mesh offer; servers, also Kuma's, recognise mesh connections by it. */
 export const MESH_ALPN = 'kuma';
 /** The secrets of a connection: the certificate, and the authorities. */
 export interface TlsSecretNames {
@@ -29,12 +29,12 @@ export interface TlsSecretNames {
 }
 const OWN_SECRETS: TlsSecretNames = { identity: IDENTITY_SECRET, trust: TRUST_SECRET };
 
-/** An id that nobody has: who must have it is refused. */
+/** An id that nobody has: TLS that requires it refuses everybody. */
 const NOBODY = 'spiffe://nobody.invalid/';
 
 /**
- * The transport socket towards a server of the mesh: our certificate, this server name, and one of exactly these SPIFFE ids. Without
- * ids no server is believed.
+ * Returns the transport socket towards a server of the mesh: our certificate, this server name, and exactly these SPIFFE ids. Without ids no server
+ * is accepted.
  */
 export function upstreamTls(sni: string, identities: readonly string[]) {
   return packFilter('tls', UpstreamTlsContext, {
@@ -44,16 +44,16 @@ export function upstreamTls(sni: string, identities: readonly string[]) {
 }
 
 /**
- * The transport socket of an inbound: a client without a certificate of a trusted authority, or with an id that is not of
- * `callers`, is refused by the handshake. A filter behind it would come too late: what the process says first would reach the client.
+ * Returns the transport socket of an inbound: the handshake refuses a client without a certificate of a trusted authority, or with an id outside
+ * `callers`. A filter behind it would be too late: the first bytes of the process would already have reached the client.
  */
 export function downstreamTls(callers: Callers | readonly IdMatch[], secrets: TlsSecretNames = OWN_SECRETS) {
   const own = callers === 'anyone' ? undefined : validation(callers);
   return packFilter('tls', DownstreamTlsContext, {
     requireClientCertificate: true,
-    // Not the mesh's own name: once it is agreed on, Envoy takes HTTP/2, which Kuma speaks to every service, for HTTP/1.
+    // The mesh's ALPN name is left out: once it is negotiated, Envoy takes HTTP/2, which Kuma speaks to every service, for HTTP/1.
     commonTlsContext: { ...commonTls(own, secrets), alpnProtocols: ['h2', 'http/1.1'] },
-    // A resumed session would not be checked against authorities that have changed since.
+    // A resumed session would skip verification against authorities that changed since.
     sessionTicketKeysType: { $case: 'disableStatelessSessionResumption', value: true },
     disableStatefulSessionResumption: true,
   });
@@ -73,7 +73,7 @@ function commonTls(own: ReturnType<typeof validation> | undefined, secrets: TlsS
   };
 }
 
-/** Without a name Envoy would take everybody. */
+/** Without names Envoy would accept everybody. */
 function validation(identities: readonly (string | IdMatch)[]) {
   return {
     matchTypedSubjectAltNames: (identities.length > 0 ? identities : [NOBODY]).map((id) => ({
@@ -106,7 +106,10 @@ export function identitySecret({ chain, key }: IdentityCertificate, name = IDENT
   };
 }
 
-/** The authorities, each for its own trust domain: a chain counts only against the authority of the domain in its SPIFFE id. */
+/**
+ * Returns the secret of the authorities, each bound to its trust domain: a chain is valid only under the authority of the trust domain in its SPIFFE
+ * id.
+ */
 export function trustSecret(
   domains: readonly TrustDomain[],
   name = TRUST_SECRET,

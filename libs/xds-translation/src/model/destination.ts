@@ -17,38 +17,38 @@ export interface Destination {
   /** Of the service. */
   readonly labels: Labels;
   readonly port: number;
-  /** The name of the port; its number as text where it has none. */
+  /** The name of the port, or its number as text where it has none. */
   readonly section: string;
   readonly protocol: ServicePort['protocol'];
   /** Empty while the service has no address. */
   readonly vip: string;
   /** Names by which this zone's clients reach the service; sorted. */
   readonly hostnames: readonly string[];
-  /** The SPIFFE ids of which a server must have one; sorted. */
+  /** The SPIFFE ids of the servers; a server must have one of them; sorted. */
   readonly identities: readonly string[];
-  /** Server names in both forms; empty where the service has none of the form. */
+  /** Server names in both forms; a form is empty where the service has no name of it. */
   readonly sni: { readonly kri: string; readonly hash: string };
-  /** µs since 1970; 0 = unknown. The older of two services with one server name or address has it. */
+  /** µs since 1970; 0 = unknown. Of two services that claim one server name or address, the older gets it. */
   readonly createdAt: number;
-  /** True where some of its endpoints are in this zone, ready or not: then it is served at this zone's ingress. */
+  /** Whether some of its endpoints are in this zone, ready or not: then this zone's ingress serves it. */
   readonly servedHere: boolean;
   readonly local: readonly LocalEndpoint[];
   /** Endpoints of this zone whose addresses are host names. */
   readonly localNames: readonly LocalEndpoint[];
   /** Zones with endpoints, by name. */
   readonly remote: readonly RemoteZone[];
-  /** Where its host names, and the endpoints of a MeshExternalService, are reached; absent where it has none. */
+  /** The addresses of its host names and of the endpoints of a MeshExternalService; absent where it has none. */
   readonly hosts?: ReadonlyMap<string, HostAddresses>;
-  /** Of a MeshExternalService only. */
+  /** Set for a MeshExternalService only. */
   readonly external?: ExternalTarget;
-  /** Of a MeshExternalService that is reached through the zone's egress. */
+  /** Set for a MeshExternalService that is reached through the zone's egress. */
   readonly egress?: EgressWay;
 }
 
-/** A destination without its endpoints: it stays as it is when they come and go. */
+/** A destination without its endpoints: it stays equal when endpoints come and go. */
 export type DestinationConfig = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
 
-/** Whether a change of a destination is one of more than its endpoints. */
+/** Reports whether a change of a destination concerns more than its endpoints. */
 export function hasOtherConfig({
   before,
   after,
@@ -73,34 +73,34 @@ function omitEndpoints({
 /** An inbound of a Dataplane of this zone. */
 export interface LocalEndpoint extends SocketAddress {
   readonly ready: boolean;
-  /** Proxies speak to it without TLS. */
+  /** Whether proxies connect to it without TLS. */
   readonly plaintext: boolean;
-  /** It takes connections without TLS, also where proxies speak TLS to it. */
+  /** Whether it accepts connections without TLS, even if proxies use TLS. */
   readonly takesPlaintext: boolean;
 }
 
-/** Another zone that serves a destination; where it is entered is asked of the model. */
+/** Another zone that serves a destination; the model has the addresses of its ingress. */
 export interface RemoteZone {
   readonly zone: string;
-  /** Healthy instances there, to an eighth (`spec.instances`); 1 where the zone does not say. */
+  /** The number of healthy instances there, to an eighth (`spec.instances`); 1 where the zone publishes none. */
   readonly instances: number;
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
-  /** All its addresses, where an address of the destination is a host name: its cluster holds them then (`hasNames`). */
+  /** All addresses of the zone, set where an address of the destination is a host name: its cluster then contains them inline (`hasNames`). */
   readonly at?: readonly SocketAddress[];
 }
 
-/** Whether some address of a destination is a host name, which proxies resolve themselves. */
+/** Reports whether some address of a destination is a host name, which proxies resolve themselves. */
 export function hasNames({ localNames, remote }: Pick<Destination, 'localNames' | 'remote'>): boolean {
   return localNames.length > 0 || remote.some(({ at }) => at !== undefined);
 }
 
-/** The addresses of a host of a destination; none while they are not known. */
+/** Returns the known addresses of a host of a destination; empty while unknown. */
 export function addressesOfHost({ hosts }: Pick<Destination, 'hosts'>, host: string): readonly string[] {
   return hosts?.get(host)?.addresses ?? [];
 }
 
-/** All endpoints of a destination in this zone, at addresses. */
+/** Returns the endpoints of a destination in this zone, host names replaced by their addresses. */
 export function localAddresses(
   destination: Pick<Destination, 'local' | 'localNames' | 'hosts'>,
 ): readonly LocalEndpoint[] {
@@ -112,7 +112,7 @@ export function localAddresses(
   return distinct([...local, ...resolved]);
 }
 
-/** Whether nobody who serves a destination takes TLS. */
+/** Reports whether no endpoint of a destination takes TLS. */
 export function isPlaintextOnly({
   local,
   localNames,
@@ -130,17 +130,17 @@ export interface DestinationAccess {
   isRevoked(mesh: string, id: string): boolean;
 }
 
-/** Inputs of a service's destinations, besides the service. */
+/** Inputs for the destinations of a service, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
   /** The Dataplanes that a MeshService of this zone selects. */
   readonly listDataplanes: (service: Resource) => Iterable<DataplaneResource>;
-  /** The MeshServices that a MeshMultiZoneService stands for. */
+  /** The member MeshServices of a MeshMultiZoneService. */
   readonly listMembers: (service: Resource) => readonly Resource[];
   readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
   readonly access: DestinationAccess;
   readonly hosts: Pick<HostSource, 'resolve'>;
-  /** Of the MeshExternalService whose destinations are asked for. */
+  /** The facts about the MeshExternalService, if the service is one. */
   readonly external: ExternalFacts;
   readonly findEgress: (mesh: string, name: string) => EgressWay | undefined;
 }
@@ -154,12 +154,12 @@ const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
 /** Kinds that have destinations. */
 export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 
-/** Most identities of a destination that are read: what kinds allow. */
+/** Maximum number of identities of a destination that are read: the limit of the kinds. */
 const MAX_IDENTITIES = 1_024;
-/** Most hostnames of a service that are read. */
+/** Maximum number of hostnames of a service that are read. */
 const MAX_HOSTNAMES = 1_024;
 
-/** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
+/** Returns the destinations of a service, one for each port. Linear in its ports, Dataplanes and members. */
 export function toDestinations(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
   const parts = toParts(service, facts);
@@ -174,7 +174,7 @@ export function toDestinations(service: Resource, facts: ServiceFacts): readonly
       remote.some(({ zone }) => (facts.findIngressEndpoint(id.mesh, zone)?.names.length ?? 0) > 0);
     const isOutside = id.kind === 'MeshExternalService';
     const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
-    // Without TLS an egress would not know who calls.
+    // Without TLS an egress could not identify the caller.
     const egress = isOutside && !facts.access.isOff(id.mesh) ? facts.findEgress(id.mesh, name) : undefined;
     const { secret, givesKey } = facts.external;
     const external = isOutside
@@ -193,7 +193,7 @@ export function toDestinations(service: Resource, facts: ServiceFacts): readonly
       identities: [...new Set(identities)].sort().slice(0, MAX_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
-      // Without TLS no server name says which service is meant.
+      // Without TLS there is no server name by which the ingress could route.
       servedHere: local.length > 0 && !facts.access.isOff(id.mesh),
       local: here.filter(({ address }) => isIP(address) !== 0),
       localNames,
@@ -261,11 +261,11 @@ interface AddressedInbound extends SocketAddress {
 
 type ByTarget = ReadonlyMap<number | string, readonly AddressedInbound[]>;
 
-/** Of Dataplanes with many inbounds, each of which may be a service that asks. */
+/** Cached, because a Dataplane may have many inbounds, each of which may belong to a service that reads this. */
 const addressedBefore = new WeakMap<DataplaneResource, ByTarget>();
 const MANY_INBOUNDS = 4;
 
-/** The endpoints that a Dataplane has for a target port. */
+/** Returns the endpoints of a Dataplane for a target port. */
 export function endpointsAt(
   dataplane: DataplaneResource,
   target: number | string,
@@ -281,12 +281,12 @@ export function endpointsAt(
   });
 }
 
-/** Whether an inbound of a Dataplane, given by its own port, is one of those that a target port means. */
+/** Reports whether a target port selects an inbound of a Dataplane, given by its own port. */
 export function isTargeted(dataplane: DataplaneResource, target: number | string, port: number): boolean {
   return (addressedInbounds(dataplane).get(target) ?? []).some(({ inbound }) => inbound.port === port);
 }
 
-/** The inbounds of a Dataplane by port and by name; ignored ones are none. */
+/** Returns the inbounds of a Dataplane by port and by name, without ignored ones. */
 function addressedInbounds(dataplane: DataplaneResource): ByTarget {
   const before = addressedBefore.get(dataplane);
   if (before) return before;
@@ -307,7 +307,7 @@ function addressedInbounds(dataplane: DataplaneResource): ByTarget {
   return found;
 }
 
-/** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */
+/** Merges endpoints by address and sorts them: an address is ready where one of its inbounds is, and plaintext where all are. */
 function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
   const found = new Map<string, LocalEndpoint>();
   for (const each of endpoints) {
@@ -325,7 +325,7 @@ function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[]
   return [...found.values()].sort(compareAddresses);
 }
 
-/** Several members of one zone are one ingress endpoint with the instances of all. */
+/** Merges members of one zone into one ingress endpoint with the instances of all. */
 function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
   const found = new Map<string, RemoteZone>();
   for (const zone of zones) {
@@ -336,7 +336,7 @@ function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
 }
 
 function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) {
-  // Namespace "default" is a name of its own only on Kubernetes, where the label says so (docs/design.md §1, Computed labels).
+  // Namespace "default" counts as a namespace only on Kubernetes, where the label is set (docs/design.md §1, Computed labels).
   const namespace = id.namespace === 'default' && labels[Label.namespace] !== 'default' ? '' : id.namespace;
   const { mesh, zone, name } = id;
   return { shortName: SHORT_NAMES[id.kind] ?? 'msvc', mesh, zone, namespace, name, port: number, section };
@@ -359,7 +359,7 @@ function readHostnames({ status }: Resource): readonly string[] {
   return [...new Set(found)].sort();
 }
 
-/** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */
+/** A tag in the older form of identities stands for `spiffe://<mesh>/<tag>`. */
 function readIdentities({ id, spec }: Resource): readonly string[] {
   const { identities } = spec;
   if (!isJsonArray(identities)) return [];

@@ -4,7 +4,9 @@ import type { EgressChange } from './zone-egress';
 
 type Services = Pick<IndexReader, 'ofKind'>;
 
-/** MeshExternalServices, by identity key, whose way through the egress is another. Linear in all of them: an egress seldom comes or goes. */
+/**
+ * Yields the MeshExternalServices, by identity key, whose route through the egress changed. Linear in all of them: an egress seldom comes or goes.
+ */
 export function* externalsThrough(index: Services, { meshes }: EgressChange): Iterable<ResourceKey> {
   if (meshes !== 'all' && meshes.size === 0) return;
   for (const { id } of index.ofKind('MeshExternalService'))

@@ -4,19 +4,19 @@ import { isPort } from './ingress-endpoint';
 
 export type { AltName, ExternalTls, ServerCheck, TlsVersion } from '@causeway/kinds';
 
-/** The addresses of a MeshExternalService, outside the mesh. */
+/** The endpoints of a MeshExternalService, outside the mesh. */
 export interface ExternalTarget {
   /** IP addresses or host names, in the order of the service; lower priorities come first. */
   readonly endpoints: readonly { readonly host: string; readonly port: number; readonly priority: number }[];
   readonly tls?: ExternalTls;
-  /** Why the service cannot be translated; it then has no endpoints, so that nothing goes out unprotected. */
+  /** The reason why the service cannot be translated; it then has no endpoints, so that no traffic leaves unprotected. */
   readonly problem?: ExternalProblem;
 }
 
 /** Facts that decide which secrets a service may use. */
 export interface ExternalFacts {
   readonly secret: SecretLookup;
-  /** Whether those who dial the service may have the key of its client certificate, by where that is from. */
+  /** Reports whether the proxies that dial the service may get the key of its client certificate, given the source of the key. */
   readonly givesKey: (source: string) => boolean;
 }
 
@@ -37,7 +37,7 @@ const KEY_WITHOUT_EGRESS: ExternalProblem = {
   reason: 'needs a ZoneEgress in this zone: a private key is given to egresses only',
 };
 
-/** The servers of a MeshExternalService, whatever protects the way to them. */
+/** Reads the endpoints of a MeshExternalService, without its TLS. */
 export function readEndpoints(spec: JsonObject): ExternalTarget['endpoints'] {
   const listed = isJsonArray(spec['endpoints']) ? spec['endpoints'].slice(0, MAX_ENDPOINTS) : [];
   return listed.flatMap((endpoint) => {

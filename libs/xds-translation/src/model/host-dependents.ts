@@ -2,9 +2,9 @@ import type { ResourceKey } from '@causeway/resources';
 import { isIP } from 'node:net';
 import type { Destination } from './destination';
 
-/** The services whose destinations have host names, by name: what a name's other addresses change. */
+/** Indexes services by the host names in their destinations: the services to recompute when the addresses of a name change. */
 export class HostDependents {
-  /** Grows whenever a name comes or goes. */
+  /** A counter that grows whenever a name comes or goes. */
   version = 0;
   private readonly byHost = new Map<string, Set<ResourceKey>>();
   private readonly hostsByDependent = new Map<ResourceKey, ReadonlySet<string>>();
@@ -14,12 +14,12 @@ export class HostDependents {
     return this.byHost.keys();
   }
 
-  /** The identity keys of the services that have one of these names. */
+  /** Returns the identity keys of the services that have one of these names. */
   of(names: readonly string[]): ReadonlySet<ResourceKey> {
     return new Set(names.flatMap((name) => [...(this.byHost.get(name) ?? [])]));
   }
 
-  /** A service, by its identity key, has these destinations now. */
+  /** Replaces the destinations of a service, given by its identity key. */
   replace(key: ResourceKey, destinations: readonly Destination[]): void {
     const names = destinations.flatMap(({ hosts }) => [...(hosts?.keys() ?? [])]).filter((host) => isIP(host) === 0);
     const [before, after] = [this.hostsByDependent.get(key) ?? new Set<string>(), new Set(names)];

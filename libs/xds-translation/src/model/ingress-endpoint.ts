@@ -9,21 +9,21 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** A host name that Envoy can resolve; another zone may have sent anything. */
+/** A host name that Envoy can resolve; data of another zone may contain any text. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
-/** Most addresses of one zone that are used; further ones are ignored. */
+/** Maximum number of addresses of one zone; further ones are ignored. */
 const MAX_ADDRESSES = 256;
 
 /**
- * Where one zone is entered by traffic of one mesh. `sni` is the form of server name that its ingress expects: `kri` where the
- * zone has a MeshZoneAddress, `hash` where it has only a ZoneIngress. A depreferred zone gets traffic when no other has endpoints.
+ * The ingress of one zone for one mesh. `sni` is the form of server name that it expects: `kri` where the zone has a MeshZoneAddress, `hash` where it
+ * has only a ZoneIngress. A depreferred zone gets traffic only if no other zone has endpoints.
  */
 export interface ZoneIngressEndpoint {
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
   /** IP addresses, sorted. */
   readonly addresses: readonly SocketAddress[];
-  /** Host names, sorted. An ingress endpoint has an address or a name at least. */
+  /** Host names, sorted. An ingress endpoint has at least one address or name. */
   readonly names: readonly SocketAddress[];
 }
 
@@ -38,7 +38,7 @@ export interface IngressFacts {
 }
 
 /**
- * The ingress endpoint of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
+ * Returns the ingress endpoint of a zone; undefined where the zone cannot be reached: it is disabled, lost with the policy `withdraw`, or has no
  * address. A zone without a Zone resource counts as enabled.
  */
 export function computeIngressEndpoint({
@@ -67,13 +67,13 @@ function ingressAddress({ spec }: Resource): SocketAddress | undefined {
   return hostAddress(advertisedAddress, advertisedPort);
 }
 
-/** Undefined unless `address` is an IP address and `port` a port. */
+/** Returns undefined unless `address` is an IP address and `port` a port. */
 export function socketAddress(address: unknown, port: unknown): SocketAddress | undefined {
   if (typeof address !== 'string' || isIP(address) === 0 || !isPort(port)) return undefined;
   return { address, port };
 }
 
-/** Undefined unless `address` is an IP address at which something of a mesh may be, or may be a host name, and `port` a port. */
+/** Returns undefined unless `port` is a port and `address` is a possible host name, or an IP address that a mesh may use. */
 export function hostAddress(address: unknown, port: unknown): SocketAddress | undefined {
   if (typeof address !== 'string' || !isPort(port)) return undefined;
   const isMeant = isIP(address) === 0 ? HOST_NAME.test(address) : isMemberAddress(address);
@@ -84,7 +84,7 @@ export function isPort(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535;
 }
 
-/** Each address once, in one order, as many as are used. */
+/** Returns each address once, sorted, up to the limit. */
 export function sortedAddresses(found: readonly (SocketAddress | undefined)[]): readonly SocketAddress[] {
   const distinct = new Map(found.flatMap((each) => (each ? [[`${each.address} ${each.port}`, each] as const] : [])));
   return [...distinct.values()].sort(compareAddresses).slice(0, MAX_ADDRESSES);

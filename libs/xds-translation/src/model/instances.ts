@@ -5,34 +5,34 @@ import { endpointsAt, type ServiceFacts } from './destination';
 import { readEndpoints } from './external-target';
 import type { SocketAddress } from './ingress-endpoint';
 
-/** A process of a service, or a server outside the mesh, at the address of its own. */
+/** An instance of a service, or a server outside the mesh, at its own address. */
 interface ServiceInstance extends SocketAddress {
   readonly ready: boolean;
-  /** It takes connections without TLS. */
+  /** Whether it accepts connections without TLS. */
   readonly plaintext: boolean;
-  /** Absent outside the mesh. */
+  /** Absent for servers outside the mesh. */
   readonly dataplane?: DataplaneResource;
 }
 
 /** The instances behind one port of a service. */
 export interface PortInstances {
   readonly port: number;
-  /** The number as text where the port has no name. */
+  /** The port's name, or its number as text. */
   readonly name: string;
   readonly protocol: string;
-  /** By address where they are one Dataplane's; an address that several Dataplanes have is there for each. */
+  /** Instances of one Dataplane are listed once for each address; an address that several Dataplanes share is listed for each of them. */
   readonly instances: readonly ServiceInstance[];
 }
 
 /** Inputs of `portInstances` besides the service. */
 export interface InstanceFacts extends Pick<ServiceFacts, 'listDataplanes' | 'access' | 'zone'> {
-  /** The MeshServices that a MeshMultiZoneService stands for. */
+  /** The member MeshServices of a MeshMultiZoneService. */
   readonly members: readonly Resource[];
 }
 
 /**
- * The instances of a service at their own addresses: those of this zone, and the endpoints of a MeshExternalService. Services of other
- * zones have none: they are entered through their ingress, which knows them by their TLS only.
+ * Returns the instances of a service at their own addresses: those in this zone, or the endpoints of a MeshExternalService. Services of other zones
+ * have none: they are reached through an ingress, which routes by TLS server name only.
  */
 export function portInstances(service: Resource, facts: InstanceFacts): readonly PortInstances[] {
   const { kind } = service.id;
@@ -65,7 +65,7 @@ function localInstances(service: Resource, { zone, listDataplanes, access }: Ins
   }));
 }
 
-/** TLS to servers outside is no matter of the mesh: whoever goes there without a proxy speaks what the server takes. */
+/** TLS to servers outside is not the mesh's concern here: a client without a proxy speaks the protocol of the server. */
 function externalInstances(service: Resource): readonly PortInstances[] {
   const instances = readEndpoints(service.spec).map(({ host, port }) => ({
     address: host,

@@ -1,9 +1,9 @@
 import { identityKey, isJsonArray, isJsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 
-/** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
+/** Maximum number of members of a MeshMultiZoneService that are read: more than the supported number of zones. */
 const MAX_MEMBERS = 4_096;
 
-/** The members as the zone's multizone loop lists them; of the service's own mesh only. */
+/** Returns the members that the zone's multizone loop lists; of the service's own mesh only. */
 export function listedMembers({ id: { mesh }, status }: Resource): readonly ResourceKey[] {
   const listed = status?.['meshServices'];
   if (!isJsonArray(listed)) return [];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** One port of a service, by what its server names (SNI) are made of. */
+/** The parts of the server names (SNI) of one port of a service. */
 export interface SniSubject {
   readonly shortName: ServiceShortName;
   readonly mesh: string;
@@ -10,19 +10,19 @@ export interface SniSubject {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
-  /** The port's name, else its number. */
+  /** The port's name, or its number. */
   readonly section: string;
 }
 
 export type ServiceShortName = 'msvc' | 'mzsvc' | 'extsvc';
 
-/** A part is cut to this length in the hash form; an `x` then marks it. */
+/** In the hash form a part is truncated to this length and marked with an `x`. */
 const MAX_PART_LENGTH = 62;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const HASH_SUFFIX = { msvc: 'ms', mzsvc: 'mzms', extsvc: 'mes' } as const;
 
 /**
- * `sni.<kind>.<mesh>[.<zone>[.<namespace>]].<name>.<section>`, as Kuma 2.14 has it for workloads with a MeshIdentity
+ * Returns `sni.<kind>.<mesh>[.<zone>[.<namespace>]].<name>.<section>`, Kuma 2.14's form for workloads with a MeshIdentity
  * (docs/reference/xds-translation.md, Server names). Undefined where a part is not a DNS label or the whole is longer than 253.
  */
 export function kriSni({ shortName, mesh, zone, namespace, name, section }: SniSubject): string | undefined {
@@ -34,9 +34,9 @@ export function kriSni({ shortName, mesh, zone, namespace, name, section }: SniS
 }
 
 /**
- * `a<hash>.<name>.<port>.<mesh>.<kind>`, as Kuma 2.14 sends it to zones without a MeshZoneAddress (docs/reference/xds-translation.md,
- * Server names). The hash covers the whole name and mesh, not the port and the kind; the name includes the namespace. Undefined
- * where the whole is longer than 253.
+ * Returns `a<hash>.<name>.<port>.<mesh>.<kind>`, Kuma 2.14's form for zones without a MeshZoneAddress (docs/reference/xds-translation.md, Server
+ * names). The hash covers the whole name and mesh, not the port and the kind; the name includes the namespace. Undefined where the whole is longer
+ * than 253.
  */
 export function hashSni({ shortName, mesh, namespace, name, port }: SniSubject): string | undefined {
   const whole = namespace === '' ? name : `${name}.${namespace}`;
@@ -46,20 +46,20 @@ export function hashSni({ shortName, mesh, namespace, name, port }: SniSubject):
 }
 
 /**
- * `<readable>-<hash>.<readable>-<hash>.egress`, of the name of a destination and of its mesh: no two destinations have one, and the
- * end tells the mesh, whatever is in the names (docs/reference/xds-translation.md, The zone egress).
+ * Returns `<readable>-<hash>.<readable>-<hash>.egress`, made of the name of a destination and of its mesh: no two destinations share one, and its end
+ * identifies the mesh, whatever the names contain (docs/reference/xds-translation.md, The zone egress).
  */
 export function egressServerName(mesh: string, destination: string): string {
   const [, , , , , ...named] = destination.split('_');
   return `${hashedLabel(destination, named.join('-'))}.${formatEgressServerNames(mesh)}`;
 }
 
-/** Returns the suffix of all server names at the egress for the destinations of one mesh, and of no other. */
+/** Returns the suffix of all server names at the egress for the destinations of one mesh; no other mesh has it. */
 export function formatEgressServerNames(mesh: string): string {
   return `${hashedLabel(mesh, mesh)}.egress`;
 }
 
-/** Readable up to 24 characters, then 128 bits of a hash. */
+/** Returns up to 24 readable characters, then 128 bits of a hash. */
 function hashedLabel(text: string, readable: string): string {
   const start = readable.replaceAll('.', '-').slice(0, 24);
   return `${start}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;

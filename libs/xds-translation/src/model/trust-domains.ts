@@ -9,7 +9,7 @@ export interface TrustDomain {
   readonly pem: string;
 }
 
-/** The mesh whose authority of `Mesh.mtls` may be another one after a change; undefined for other changes. */
+/** Returns the mesh whose `Mesh.mtls` authority a change may replace; undefined for other changes. */
 export function meshOfAuthority({ id, before, after }: IndexChange): string | undefined {
   if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-cert-`) ? id.mesh : undefined;
   if (id.kind !== 'Mesh' || findEnabledBackend(before?.spec) === findEnabledBackend(after?.spec)) return undefined;
@@ -17,10 +17,9 @@ export function meshOfAuthority({ id, before, after }: IndexChange): string | un
 }
 
 /**
- * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
- * rejects a domain that is named twice. What is no certificate of an authority is left out, and so is a domain without any: Envoy
- * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them. The domain of the authority of
- * `Mesh.mtls` is the name of the mesh.
+ * Returns the trust domains of a mesh, by name. MeshTrusts of one domain become one entry with all their certificates, because Envoy rejects a domain
+ * that is named twice. Texts that are not the certificate of an authority are left out, and so are domains without any: Envoy would reject the whole
+ * secret. Expired certificates stay: Envoy accepts no peer by them. The domain of the `Mesh.mtls` authority is the name of the mesh.
  */
 export function computeTrustDomains(
   trusts: Iterable<Resource>,

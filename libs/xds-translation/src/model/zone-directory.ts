@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Identity, Resource, ResourceKey } from '@causeway/resources';
 import { computeIngressEndpoint, type ZoneIngressEndpoint } from './ingress-endpoint';
 
-/** A mesh for which the ingress endpoint of a zone changed, and the services that depend on it. */
+/** A change of the ingress endpoint of a zone for one mesh, with the services that depend on it. */
 export interface IngressEndpointChange {
   readonly mesh: string;
-  /** More than IP addresses changed: whether the zone can be entered, by which server names, its host names, or its rank. */
+  /** Whether more than IP addresses changed: reachability of the zone, the form of its server names, its host names, or its rank. */
   readonly rerouted: boolean;
   readonly dependents: ReadonlySet<ResourceKey>;
 }
@@ -17,7 +17,7 @@ interface ZoneEntry {
 
 /** The ingress endpoints of the zones that services depend on, by zone and mesh. */
 export class ZoneDirectory {
-  /** Grows whenever a host name at which a zone is entered may have come or gone. */
+  /** A counter that grows whenever a host name of an ingress may have come or gone. */
   namesVersion = 0;
   private readonly entries = new Map<string, Map<string, ZoneEntry>>();
   private readonly dependencies = new Map<string, readonly (readonly [zone: string, mesh: string])[]>();
@@ -26,7 +26,7 @@ export class ZoneDirectory {
 
   constructor(private readonly zoneOf: (name: string) => Resource | undefined) {}
 
-  /** Notes a resource that says where a zone is entered; returns the zone that must be refreshed. */
+  /** Applies a change of a resource that defines an ingress; returns the zone to refresh. */
   observe(change: {
     readonly id: Identity;
     readonly key: string;
@@ -44,19 +44,19 @@ export class ZoneDirectory {
     return this.entries.get(zone)?.get(mesh)?.ingressEndpoint;
   }
 
-  /** The ingress endpoint of a zone; it is followed from now on. */
+  /** Returns the ingress endpoint of a zone, and keeps it up to date from now on. */
   ingressEndpoint(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
     return this.entry(mesh, zone).ingressEndpoint;
   }
 
-  /** The host names at which zones are entered. */
+  /** Yields the host names of all ingresses. */
   *names(): Iterable<string> {
     for (const meshes of this.entries.values())
       for (const { ingressEndpoint } of meshes.values())
         for (const { address } of ingressEndpoint?.names ?? []) yield address;
   }
 
-  /** The zones that are entered at one of these host names. Linear in all of them. */
+  /** Returns the zones whose ingress has one of these host names. Linear in all of them. */
   namedAt(
     names: readonly string[],
   ): readonly { readonly mesh: string; readonly zone: string; readonly dependents: ReadonlySet<ResourceKey> }[] {
@@ -67,7 +67,7 @@ export class ZoneDirectory {
     );
   }
 
-  /** Computes the ingress endpoints of a zone anew. */
+  /** Recomputes the ingress endpoints of a zone. */
   refresh(zone: string): readonly IngressEndpointChange[] {
     return [...(this.entries.get(zone) ?? [])].flatMap(([mesh, entry]) => {
       const [before, after] = [entry.ingressEndpoint, this.compute(mesh, zone)];
@@ -80,7 +80,7 @@ export class ZoneDirectory {
     });
   }
 
-  /** The zones on which a service depends, in place of what they were. Zones on which none depends are forgotten. */
+  /** Replaces the zones on which a service depends. Zones without dependents are forgotten. */
   setDependencies(service: ResourceKey, mesh: string, zones: ReadonlySet<string>): void {
     const before = this.dependencies.get(service) ?? [];
     const after = [...zones].map((zone) => [zone, mesh] as const);

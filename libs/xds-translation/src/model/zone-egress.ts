@@ -8,29 +8,29 @@ import { egressServerName } from './sni';
 import { meshOfAuthority } from './trust-domains';
 import { compareAddresses, socketAddress, type SocketAddress } from './ingress-endpoint';
 
-/** The way of a MeshExternalService through the egress of a zone. */
+/** The route of a MeshExternalService through the egress of a zone. */
 export interface EgressWay {
-  /** Names the service to the egress. */
+  /** Identifies the service to the egress. */
   readonly serverName: string;
-  /** The SPIFFE id that the egress must have; empty where none can have one, so that nobody is believed. */
+  /** The SPIFFE id that the egress must have; empty where it can have none, so that no server is accepted. */
   readonly identity: string;
 }
 
-/** Consequences of index changes for the egress. */
+/** The effects of index changes on the egress. */
 export interface EgressChange {
-  /** The first ZoneEgress came or the last one went: `all`; else the meshes in which the egress has another identity. */
+  /** `all` when the first ZoneEgress came or the last one went; else the meshes in which the egress has another identity. */
   readonly meshes: 'all' | ReadonlySet<string>;
 }
 
-/** Most addresses of an egress that are used; further ones are ignored. */
+/** Maximum number of addresses of an egress; further ones are ignored. */
 const MAX_ADDRESSES = 256;
 
 /**
- * The egress of one zone: its ZoneEgresses together. As long as there is one, services outside the mesh are reached through it
- * only: whether it can be reached makes no difference, or whoever stops it would open the way around it.
+ * The egress of one zone: the union of its ZoneEgresses. As long as one exists, services outside the mesh are reached through it only, even if it is
+ * unreachable: otherwise stopping the egress would open the way around it.
  */
 export class ZoneEgressTable {
-  /** Where it listens: IP addresses, sorted. */
+  /** The IP addresses of its listeners, sorted. */
   private listening: readonly SocketAddress[] = [];
   private reached: readonly SocketAddress[] = [];
   private isDeclared = false;
@@ -42,7 +42,7 @@ export class ZoneEgressTable {
     private readonly reads: Reads = NO_READS,
   ) {}
 
-  /** Where it is to be reached: of its addresses, those of withdrawn ZoneEgresses only where there is no other. */
+  /** The addresses that clients use; those of withdrawn ZoneEgresses only if there is no other. */
   get addresses(): readonly SocketAddress[] {
     this.reads.read('egress');
     return this.reached;
@@ -76,13 +76,15 @@ export class ZoneEgressTable {
     return { meshes: isDeclared === this.isDeclared ? meshes : 'all' };
   }
 
-  /** Undefined where proxies go to the service themselves: no egress is declared. `name` is of the destination. */
+  /**
+   * Returns the route through the egress; undefined if no egress is declared and proxies connect to the service directly. `name`: of the destination.
+   */
   findRoute(mesh: string, name: string): EgressWay | undefined {
     if (!this.isDeclared) return undefined;
     return { serverName: egressServerName(mesh, name), identity: this.getIdentity(mesh) };
   }
 
-  /** The SPIFFE id of the egress in a mesh; empty where it has none. */
+  /** Returns the SPIFFE id of the egress in a mesh; empty where it has none. */
   getIdentity(mesh: string): string {
     this.reads.read(`egress-identity ${mesh}`);
     let identity = this.identities.get(mesh);
@@ -94,7 +96,7 @@ export class ZoneEgressTable {
   }
 }
 
-/** The mesh in which the egress may have another identity after a change; undefined for other changes. */
+/** Returns the mesh in which a change may give the egress another identity; undefined for other changes. */
 function meshOfIdentity(change: IndexChange): string | undefined {
   const { id } = change;
   return id.kind === MeshIdentity.name || isMeshAuthorityKey(id) ? id.mesh : meshOfAuthority(change);

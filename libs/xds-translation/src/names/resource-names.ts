@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { SocketAddress } from '../model/ingress-endpoint';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 
-/** The secret with a workload's certificate: one name for all, another content for each workload. */
+/** The secret with a workload's certificate: one name for all workloads, with a different content for each. */
 export const IDENTITY_SECRET = 'identity';
 /** The secret with the authorities of the mesh. */
 export const TRUST_SECRET = 'trust';
@@ -11,18 +11,18 @@ export const OUTBOUND_LISTENER = 'outbound';
 /** The loopback listener at which the first connection to an HTTP address enters the same Envoy again. */
 export const REENTRY_LISTENER = 'outbound:reentry';
 
-/** Names no cluster: what is led there is closed, and nothing is dialled. */
+/** The name of no cluster: connections to it are closed, and nothing is dialled. */
 export const NO_CLUSTER = 'none';
 
-/** The addresses of the zone's egress: endpoints that all services outside the mesh share. */
+/** The EDS name of the zone's egress addresses: all services outside the mesh share these endpoints. */
 export const EGRESS_ENDPOINTS = 'egress';
 
 /**
- * Prefixes of the names that we give resources, by what they name: `vip` the cluster and `outbound` and `fc` the listener and the filter
- * chain of a service's address, `explicit` and `inbound` listeners of a Dataplane, `localhost` and `localhost-http2` the processes behind
- * inbounds, `local` endpoints in this zone only; `in` clusters of a zone ingress and `out` of a zone egress, `out-ruled` those that policies
- * decide about; `ingress` the listener of a zone ingress and its endpoints in other zones, `egress` the listener of a zone egress;
- * `identity` and `trust` secrets of an egress in one mesh.
+ * Prefixes of our xDS resource names: `vip` for the cluster, and `outbound` and `fc` for the listener and the filter chain of a service's address;
+ * `explicit` and `inbound` for listeners of a Dataplane; `localhost` and `localhost-http2` for the processes behind inbounds; `local` for endpoints
+ * in this zone only; `in` for clusters of a zone ingress, `out` for clusters of a zone egress, `out-ruled` for those of services that policies
+ * target; `ingress` for the listener of a zone ingress and its endpoints in other zones; `egress` for the listener of a zone egress; `identity` and
+ * `trust` for secrets of an egress in one mesh.
  */
 export const XDS_PREFIXES = [
   'vip',
@@ -45,13 +45,13 @@ export const XDS_PREFIXES = [
 /** One of `XDS_PREFIXES`. */
 export type XdsPrefix = (typeof XDS_PREFIXES)[number];
 
-/** The name of an xDS resource that belongs to something: `formatXdsName` makes it, `parseXdsName` reads it. */
+/** The name of an xDS resource with a prefix: `formatXdsName` makes it, `parseXdsName` reads it. */
 export type XdsName = `${XdsPrefix}:${string}`;
 
 const isPrefix = (text: string): text is XdsPrefix => PREFIXES.has(text);
 const PREFIXES: ReadonlySet<string> = new Set(XDS_PREFIXES);
 
-/** Returns the name of what `rest` names, such as an `address:port`. */
+/** Returns the name with this prefix; `rest` is for example an `address:port`. */
 export function formatXdsName(prefix: XdsPrefix, rest: string): XdsName {
   return `${prefix}:${rest}`;
 }
@@ -74,101 +74,101 @@ export function hostPort({ address, port }: SocketAddress): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** Parses a text of `hostPort`. */
+/** Parses a text that `hostPort` made. */
 export function parseHostPort(text: string): SocketAddress {
   const end = text.lastIndexOf(':');
   const host = text.slice(0, end);
   return { address: host.startsWith('[') ? host.slice(1, -1) : host, port: Number(text.slice(end + 1)) };
 }
 
-/** The cluster that is asked for at the first connection to an address of a service. */
+/** Returns the name of the cluster that Envoy requests at the first connection to an address of a service. */
 export function vipClusterName(at: SocketAddress): XdsName {
   return formatXdsName('vip', hostPort(at));
 }
 
-/** The `address:port` of a cluster named by `vipClusterName`; undefined for other clusters. */
+/** Returns the `address:port` in a name of `vipClusterName`; undefined for other clusters. */
 export function vipOfCluster(name: string): string | undefined {
   return restOfXdsName(name, 'vip');
 }
 
 /**
- * The cluster of a server name at the zone ingress. The prefix is Envoy's, not the client's: no server name can lead to
- * another cluster of the ingress.
+ * Returns the cluster of a server name at the zone ingress. The filter adds the prefix to the client's server name, so no server name can select
+ * another kind of cluster of the ingress.
  */
 export function ingressClusterName(sni: string): XdsName {
   return formatXdsName('in', sni);
 }
 
-/** The server name of a cluster named by `ingressClusterName`; undefined for other clusters. */
+/** Returns the server name in a name of `ingressClusterName`; undefined for other clusters. */
 export function sniOfCluster(name: string): string | undefined {
   return restOfXdsName(name, 'in');
 }
 
-/** The endpoints of a destination in this zone only, for its ingress. */
+/** Returns the EDS name of a destination's endpoints in this zone, for its ingress. */
 export function localEndpointsName(destination: string): XdsName {
   return formatXdsName('local', destination);
 }
 
-/** The destination of endpoints named by `localEndpointsName`; undefined for other endpoints. */
+/** Returns the destination in a name of `localEndpointsName`; undefined for other endpoints. */
 export function destinationOfLocalEndpoints(name: string): string | undefined {
   return restOfXdsName(name, 'local');
 }
 
-/** The addresses of a zone's ingress for a mesh: endpoints that all services of the zone share. */
+/** Returns the EDS name of a zone's ingress for a mesh: all services of the zone share these endpoints. */
 export function ingressEndpointsName(mesh: string, zone: string): XdsName {
   return formatXdsName('ingress', `${mesh}/${zone}`);
 }
 
-/** The mesh and the zone of endpoints named by `ingressEndpointsName`; undefined for other endpoints. */
+/** Returns the mesh and zone in a name of `ingressEndpointsName`; undefined for other endpoints. */
 export function parseIngressEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
   const [, mesh, zone] = /^([^/]+)\/([^/]+)$/.exec(restOfXdsName(name, 'ingress') ?? '') ?? [];
   return mesh === undefined || zone === undefined ? undefined : { mesh, zone };
 }
 
-/** The listener that is bound to an address of a service. */
+/** Returns the listener that is bound to an address of a service. */
 export function outboundListenerName(at: SocketAddress): XdsName {
   return formatXdsName('outbound', hostPort(at));
 }
 
-/** The listener of an explicit outbound of a Dataplane; each Dataplane says itself where it leads. */
+/** Returns the listener of an explicit outbound; the Dataplane defines its destination. */
 export function explicitListenerName(at: SocketAddress): XdsName {
   return formatXdsName('explicit', hostPort(at));
 }
 
-/** The filter chain of an HTTP address of a service in the redirect listener. */
+/** Returns the filter chain of an HTTP address of a service in the redirect listener. */
 export function filterChainName(at: SocketAddress): XdsName {
   return formatXdsName('fc', hostPort(at));
 }
 
-/** The listener of an inbound of a Dataplane. */
+/** Returns the listener of an inbound of a Dataplane. */
 export function inboundListenerName(at: SocketAddress): XdsName {
   return formatXdsName('inbound', hostPort(at));
 }
 
-/** The listener of a zone ingress. */
+/** Returns the listener of a zone ingress. */
 export function ingressListenerName(at: SocketAddress): XdsName {
   return formatXdsName('ingress', hostPort(at));
 }
 
-/** The cluster of the process behind an inbound; a process that speaks HTTP/2 only is another cluster. */
+/** Returns the cluster of the process behind an inbound; processes that speak only HTTP/2 have a cluster name of their own. */
 export function processClusterName(at: SocketAddress, isHttp2: boolean): XdsName {
   return formatXdsName(isHttp2 ? 'localhost-http2' : 'localhost', hostPort(at));
 }
 
-/** Whether a name is one of `processClusterName`. */
+/** Reports whether a name was made by `processClusterName`. */
 export function isProcessCluster(name: string): boolean {
   const { prefix } = parseXdsName(name) ?? {};
   return prefix === 'localhost' || prefix === 'localhost-http2';
 }
 
-/** The listener of a zone egress. */
+/** Returns the listener of a zone egress. */
 export function egressListenerName(at: SocketAddress): XdsName {
   return formatXdsName('egress', hostPort(at));
 }
 
 /**
- * The cluster of a server name at the zone egress; the prefix is Envoy's, as at the ingress. One that policies decide about has another name:
- * a filter chain that knows nothing of the policies leads nowhere then.
+ * Returns the cluster of a server name at the zone egress; the filter adds the prefix, as at the ingress. A service that policies target has a
+ * cluster of another name: a filter chain that is older than the policies then finds no cluster.
  */
 export function egressClusterName(serverName: string, isRuled: boolean): XdsName {
   return formatXdsName(isRuled ? 'out-ruled' : 'out', serverName);
@@ -180,7 +180,7 @@ export function egressCluster(name: string): { readonly serverName: string; read
   return prefix === 'out' || prefix === 'out-ruled' ? { serverName: rest, isRuled: prefix === 'out-ruled' } : undefined;
 }
 
-/** The names of the certificate of the zone egress in one mesh, and of the authorities of that mesh. */
+/** Returns the secret names of the zone egress in one mesh: its certificate, and the authorities of the mesh. */
 export function egressSecretNames(mesh: string): { readonly identity: XdsName; readonly trust: XdsName } {
   return { identity: formatXdsName(IDENTITY_SECRET, mesh), trust: formatXdsName(TRUST_SECRET, mesh) };
 }
@@ -193,14 +193,14 @@ export function parseEgressSecret(
   return prefix === IDENTITY_SECRET || prefix === TRUST_SECRET ? { type: prefix, mesh: rest } : undefined;
 }
 
-/** By type, what stands before the `address:port` of a service in the name of what takes connections to it. */
+/** By resource type, the prefix before the `address:port` of a service in the name of the resource that takes its connections. */
 const AT_ADDRESS: Readonly<Record<string, XdsPrefix>> = {
   [RESOURCE_TYPES.cluster]: 'vip',
   [RESOURCE_TYPES.listener]: 'outbound',
   [RESOURCE_TYPES.filterChain]: 'fc',
 };
 
-/** The `address:port` of a service in the name of what takes connections to it; undefined for other names. */
+/** Returns the `address:port` of a service in the name of the resource that takes its connections; undefined for other names. */
 export function vipIn(type: string, name: string): string | undefined {
   const prefix = AT_ADDRESS[type];
   return prefix === undefined ? undefined : restOfXdsName(name, prefix);

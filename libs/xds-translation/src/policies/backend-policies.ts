@@ -4,7 +4,7 @@ import type { Destination } from '../model/destination';
 import type { BackendRules } from './cluster-rules';
 import type { InboundLimit } from './rate-limits';
 
-/** One port of a service as policies name it. */
+/** One port of a service in the form that policies use. */
 export interface BackendPort {
   readonly service: Identity;
   readonly port: number;
@@ -15,11 +15,11 @@ export interface EffectiveBackends {
   effectiveOfBackend(kind: string, of: BackendPort): { readonly spec: JsonObject } | undefined;
 }
 
-/** The kinds that callers of a service obey, and those that its instances do. */
+/** The kinds that callers of a service apply. */
 export const callersKinds: ReadonlySet<string> = new Set([CircuitBreakerPolicy.kind, LoadBalancingPolicy.kind]);
 export const serversKinds: ReadonlySet<string> = new Set([AccessPolicy.kind, RateLimitPolicy.kind]);
 
-/** The policies on what serves, by their types. Costs the look-up of each kind. */
+/** Reads the policies of one port of a service, by kind. Costs a look-up for each kind. */
 export class BackendPolicies {
   constructor(private readonly table: EffectiveBackends) {}
 
@@ -31,7 +31,7 @@ export class BackendPolicies {
     return { ...(breaker && { breaker }), ...(balancing && { balancing }) };
   }
 
-  /** How much an inbound takes that serves these ports of services; what several ports of one service say alike counts once. */
+  /** Returns the rate limits of an inbound that serves these ports of services; equal limits from several ports of one service count once. */
   limitsAt(backends: readonly BackendPort[]): readonly InboundLimit[] {
     const found = new Map<string, InboundLimit>();
     for (const of of backends) {

@@ -14,10 +14,10 @@ export const NO_RULES: BackendRules = {};
 type ClusterRuleFields = Parameters<typeof Cluster.fromPartial>[0];
 type OutlierFields = Parameters<typeof OutlierDetection.fromPartial>[0];
 
-/** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
+/** Effectively unlimited: Envoy's defaults of 1,024 connections and 3 retries would refuse traffic that the server could take. */
 export const NO_BREAKER = 1_000_000;
 
-/** The limits of a cluster. No route of ours has another priority than the usual one. */
+/** Returns the circuit breaker of a cluster. Our routes all have the default priority. */
 export function circuitBreakers({ breaker }: BackendRules): Parameters<typeof CircuitBreakers.fromPartial>[0] {
   const { connections, pendingRequests, requests, retries } = breaker?.limits ?? {};
   return {
@@ -32,12 +32,12 @@ export function circuitBreakers({ breaker }: BackendRules): Parameters<typeof Ci
   };
 }
 
-/** The endpoints of a cluster: an answer says something of one instance only if the endpoint is an instance. */
+/** The endpoints of a cluster: a response reflects on a single instance only if the endpoint is an instance. */
 export type EndpointsAre = 'instances' | 'instances and ingresses' | 'ingresses';
 
 /**
- * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the attempts of a
- * connection the later ones go elsewhere. What servers answer never counts.
+ * An endpoint whose connections fail twice in a row is ejected for 2 s, and longer each time, up to 10 s: later connect attempts go elsewhere.
+ * Responses of servers never count.
  */
 export const unreachableEndpoints = {
   splitExternalLocalOriginErrors: true,
@@ -51,13 +51,13 @@ export const unreachableEndpoints = {
   enforcingLocalOriginSuccessRate: 0,
 };
 
-/** Presets of an ejection, and its bounds: ms, percent. */
+/** Defaults of outlier detection: ms, percent. */
 const PRESET = { errors: 5, interval: 10_000, time: 30_000, maxPercent: 50 };
 const MAX_EJECTION_TIME = 300_000;
 
 /**
- * When endpoints are left out. Behind the address of another zone's ingress stand many instances, and one connection leads to one
- * of them: what is answered there never leaves the ingress out. Where a service is in other zones only, nothing is.
+ * Returns the outlier detection of a cluster. Behind the ingress of another zone stand many instances, and a connection reaches one of them:
+ * responses never eject an ingress. A service with endpoints only in other zones has no ejection by responses.
  */
 export function ejection(
   { breaker }: BackendRules,
@@ -98,7 +98,7 @@ export function balancing({ balancing: spec }: BackendRules): Pick<ClusterRuleFi
   return spec?.algorithm ? { lbPolicy: POLICIES[spec.algorithm] } : {};
 }
 
-/** The ms of a bounded duration of one unit. */
+/** Returns the milliseconds of a duration in one unit, within bounds. */
 export function parseMilliseconds(text: string | undefined, preset: number): number {
   return (text === undefined ? undefined : durationMs(text)) ?? preset;
 }

@@ -3,7 +3,7 @@ import { FaultPolicy, HeaderPolicy, RetryPolicy, TimeoutPolicy } from '@causeway
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { RulePolicies } from './rule-policies';
 
-/** One rule of a route at a port of a service, for the clients of a group; the implicit route where `route` is absent. */
+/** One rule of a route at a port of a service, for the clients of a group; the implicit route if `route` is absent. */
 export interface RuleTarget {
   readonly frontend: Identity;
   readonly port: number;
@@ -12,15 +12,15 @@ export interface RuleTarget {
   readonly rule?: string;
 }
 
-/** The effective policies of rules, as the table of policies of the process has them. */
+/** The effective policies of rules in the process's policy table. */
 export interface EffectiveRules {
-  /** A consumer's group in which neither routes nor policies of its namespace count is the producer's. */
+  /** A consumer group whose namespace has neither routes nor policies resolves to the producer group. */
   effectiveOfRule(kind: string, at: RuleTarget): { readonly spec: JsonObject } | undefined;
-  /** The namespaces for whose clients alone policies of their own count at a frontend. */
+  /** Returns the namespaces whose own policies apply to their clients at a frontend. */
   listConsumers(frontend: Identity): readonly string[];
 }
 
-/** What policies say of a rule. A spec that its kind does not know, of an older or newer zone, says nothing. */
+/** Returns the policies of a rule. A spec that its kind rejects, from an older or newer zone, is ignored. */
 export function policiesAt(effective: EffectiveRules, at: RuleTarget): RulePolicies {
   const findSpec = <T>({ kind, read }: { kind: string; read: (spec: JsonObject) => T | undefined }): T | undefined => {
     const found = effective.effectiveOfRule(kind, at);

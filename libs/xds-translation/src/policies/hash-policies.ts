@@ -2,7 +2,7 @@ import type { HashEntry, LoadBalancingSpec } from '@causeway/policies';
 import { toProtoDuration } from '@causeway/xds-server';
 import { parseMilliseconds } from './cluster-rules';
 
-/** A part of what the hash of a request is made of, as a route names it. */
+/** One input of the hash of a request, in a route's terms. */
 export interface HashFields {
   readonly policySpecifier:
     | { $case: 'header'; value: { headerName: string } }
@@ -11,10 +11,10 @@ export interface HashFields {
     | { $case: 'queryParameter'; value: { name: string } };
 }
 
-/** Returns what is hashed of the requests of a rule that leads to these clusters. */
+/** Returns the hash inputs of a rule that routes to these clusters. */
 export type HashOf = (clusters: readonly string[]) => HashFields[];
 
-/** Returns the parts of a request that are hashed for a destination that balances by hash; none if it balances otherwise. */
+/** Returns the hash inputs for a destination; none if it does not balance by hash. */
 export function hashPolicies(spec: LoadBalancingSpec | undefined): HashFields[] {
   if (spec?.algorithm !== 'RingHash' && spec?.algorithm !== 'Maglev') return [];
   return (spec.hash ?? []).flatMap((entry) => parts(entry).map((policySpecifier) => ({ policySpecifier })));

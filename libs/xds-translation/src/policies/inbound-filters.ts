@@ -2,21 +2,21 @@ import type { packFilter } from '@causeway/xds-server';
 
 type PackedFilter = ReturnType<typeof packFilter>;
 
-/** One way into an inbound, for which filters are asked. */
+/** One filter chain of an inbound for which filters are built. */
 interface InboundChain {
-  /** Another one for each chain: filters count under it. */
+  /** The stat prefix of its filters; a different one for each chain. */
   readonly statPrefix: string;
-  /** Callers have a verified identity. */
+  /** Whether callers have a verified identity. */
   readonly isTls: boolean;
-  /** Its requests are looked into; otherwise it passes on bytes. */
+  /** Whether the chain parses requests; otherwise it passes bytes through. */
   readonly isHttp: boolean;
 }
 
 /** Filters that policies put between callers and the process. */
 interface AddedFilters {
-  /** Of connections: after the caller's identity is known, before the process is dialled. */
+  /** Network filters: after the handshake, before the process is dialled. */
   readonly network: readonly PackedFilter[];
-  /** Of requests, where the inbound looks into them. */
+  /** HTTP filters, if the inbound parses requests. */
   readonly http: readonly PackedFilter[];
 }
 
@@ -24,7 +24,7 @@ export type InboundFilters = (chain: InboundChain) => AddedFilters;
 
 export const NOTHING_ADDED: InboundFilters = () => ({ network: [], http: [] });
 
-/** The filters of several policies, in their order. */
+/** Joins the filters of several policies in order. */
 export function joinedFilters(parts: readonly InboundFilters[]): InboundFilters {
   return (chain) => {
     const added = parts.map((part) => part(chain));

@@ -1,6 +1,6 @@
 import type { LoadBalancingSpec } from '@causeway/policies';
 
-/** The zones that may serve. */
+/** The locality part of a LoadBalancingPolicy: the zones that may serve. */
 export type LocalitySpec = NonNullable<LoadBalancingSpec['locality']>;
 
 /** A zone with endpoints of a destination, as the proxies of one zone see it. */
@@ -11,20 +11,20 @@ export interface ServingZone {
   readonly instances: number;
 }
 
-/** The place of a zone's endpoints among those of all zones. */
+/** The rank and weight of a zone's endpoints. */
 export interface ZoneLocality {
-  /** Of the zones of the lowest rank all get something; those of the next as far as these cannot. */
+  /** Zones of the lowest rank get all traffic; the next rank gets what these cannot serve. */
   readonly rank: number;
-  /** The share of the zone among those of its rank; 0: it gets nothing. */
+  /** The share of the zone among those of its rank; 0: no traffic. */
   readonly weight: number;
 }
 
-/** More than a list of zones has. */
+/** A rank above those of any list of zones. */
 const DEPREFERRED = 1_000;
 
 /**
- * Where a zone stands: by default the own zone first, then the others, by their instances; zones that are depreferred come after
- * all others, whatever a policy says.
+ * Returns the locality of a zone: by default the own zone first, then the others, weighted by their instances. Depreferred zones come after all
+ * others, whatever a policy sets.
  */
 export function computeLocality(
   { zone, isLocal, depreferred, instances }: ServingZone,
@@ -38,12 +38,12 @@ export function computeLocality(
   return { rank: depreferred ? rank + DEPREFERRED : rank, weight };
 }
 
-/** Whether the zones of one rank share by their weights, rather than all endpoints by their number. */
+/** Reports whether zones of one rank share traffic by their weights, rather than all endpoints equally. */
 export function sharesByZone(spec: LocalitySpec | undefined): boolean {
   return spec?.weights !== undefined || spec?.localFirst === false;
 }
 
-/** Whether a policy wants nothing sent to a zone. */
+/** Reports whether a policy excludes a zone from traffic. */
 export function isExcluded(zone: string, spec: LocalitySpec | undefined): boolean {
   return spec?.weights?.[zone] === 0;
 }

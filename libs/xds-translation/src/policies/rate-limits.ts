@@ -5,13 +5,13 @@ import type { InboundFilters } from './inbound-filters';
 import { toProtoDuration, packFilter } from '@causeway/xds-server';
 import { parseMilliseconds } from './cluster-rules';
 
-/** The rate that an inbound may take of a service. */
+/** The rate limit that a service sets at an inbound. */
 export interface InboundLimit {
   readonly service: Identity;
   readonly spec: RateLimitSpec;
 }
 
-/** In the answer to a request that is one too many: the service whose policy says so, as `namespace/name`. */
+/** The response header of a rate-limited request: the service whose policy limits it, as `namespace/name`. */
 export const LIMITED_BY = 'x-causeway-limited-by';
 
 const TOO_MANY_REQUESTS = 429;
@@ -21,10 +21,7 @@ const ALL = {
   defaultValue: { numerator: 100, denominator: FractionalPercent_DenominatorType.HUNDRED },
 };
 
-/**
- * The filters that keep an inbound to these limits, each of which holds by itself. `name`: of the inbound, so that its chains have one
- * count of connections.
- */
+/** Returns the filters that enforce these limits, each independently. `name`: of the inbound, so that its chains share one counter of connections. */
 export function rateLimitFilters(name: string, limits: readonly InboundLimit[]): InboundFilters {
   return ({ statPrefix, isHttp }) => ({
     network: limits.flatMap(({ service, spec: { connections } }) => {

@@ -20,24 +20,26 @@ export interface RulePolicies {
   readonly headers?: HeaderSpec;
 }
 
-/** The policies of a rule; without one those of the implicit route. */
+/** Returns the policies of a rule; without an argument those of the implicit route. */
 export type PoliciesOf = (of?: Pick<Entry, 'route' | 'rule'>) => RulePolicies;
 
 type RetryFields = Parameters<typeof RetryPolicy.fromPartial>[0];
 type FaultFields = Parameters<typeof HTTPFault.fromPartial>[0];
 
-/** How long the requests of a rule may take, ms; 0 is without end. */
+/** The timeouts of a rule, ms; 0 is unlimited. */
 export interface RuleTimes {
   readonly request: number;
-  /** Of one attempt. */
+  /** The timeout of one attempt. */
   readonly attempt: number;
-  /** Absent where the proxy's own holds. */
+  /** Absent where the proxy's default holds. */
   readonly idle?: number;
 }
 
 const parseMilliseconds = (text: string): number => goDurationMs(text) ?? 0;
 
-/** A rule's own time-outs win, each by itself; then that of one attempt by a RetryPolicy, then a TimeoutPolicy. */
+/**
+ * Computes the timeouts of a rule. The rule's own timeouts win, each individually; for an attempt the RetryPolicy is next; then the TimeoutPolicy.
+ */
 export function computeRuleTimes(own: RouteRule['timeouts'], { timeout, retry }: RulePolicies): RuleTimes {
   const request = own?.request ?? timeout?.request ?? '0s';
   const attempt = own?.backendRequest ?? retry?.perTryTimeout ?? timeout?.backendRequest ?? '0s';
@@ -48,17 +50,17 @@ export function computeRuleTimes(own: RouteRule['timeouts'], { timeout, retry }:
   };
 }
 
-/** The times of a whole request, and without traffic. */
+/** Returns the fields of the request timeout and the idle timeout. */
 export function timeFields({ request, idle }: RuleTimes) {
   return { timeout: toProtoDuration(request), ...(idle !== undefined && { idleTimeout: toProtoDuration(idle) }) };
 }
 
-/** The retries that every rule has. */
+/** The retries of every rule. */
 export type AlwaysRepeated = RetryFields & { readonly retryOn: string };
 
 /**
- * What is repeated: what no server has begun (`always`), and what a policy adds. Envoy has one number of repetitions for all
- * reasons.
+ * Returns the retry fields: requests that no server has begun (`always`), and the conditions that a policy adds. Envoy has one retry count for all
+ * conditions.
  */
 export function retryFields(always: AlwaysRepeated, attempt: number, retry: RetrySpec | undefined): RetryFields {
   const { attempts, on = [], statuses = [] } = retry ?? {};
@@ -74,17 +76,17 @@ export function retryFields(always: AlwaysRepeated, attempt: number, retry: Retr
   };
 }
 
-/** How long Envoy and gRPC wait between repetitions; without the policy's word as they do by themselves. */
+/** Returns the backoff between retries of Envoy and gRPC; without a policy their defaults. */
 export function backoffFields(backoff: RetrySpec['backoff']): Pick<RetryFields, 'retryBackOff'> {
   if (backoff?.base === undefined && backoff?.max === undefined) return {};
   const { base, max } = backoffTimes(backoff);
   return { retryBackOff: { baseInterval: toProtoDuration(base), maxInterval: toProtoDuration(max) } };
 }
 
-/** The filter that waits or answers in place of a server; in every connection manager, for a change of filters closes connections. */
+/** The name of the fault filter. It is in every connection manager, because a change of the filter list closes connections. */
 export const FAULT_FILTER = 'fault';
 
-/** Of ten thousand parts of a percent. */
+/** The denominator of percentages in hundredths of a percent. */
 const PARTS = 10_000;
 
 const toFraction = (percent: number) => ({
@@ -92,7 +94,7 @@ const toFraction = (percent: number) => ({
   denominator: FractionalPercent_DenominatorType.MILLION,
 });
 
-/** The faults of a rule; undefined where it has none. `isCall`: its requests are calls of gRPC. */
+/** Returns the faults of a rule; undefined where it has none. `isCall`: requests are gRPC calls. */
 export function faultFields(fault: FaultSpec | undefined, isCall: boolean): FaultFields | undefined {
   const { delay, abort } = fault ?? {};
   const wait = delay ? parseMilliseconds(delay.duration) : 0;
@@ -126,7 +128,7 @@ export function faultConfig(
   return fields ? { typedPerFilterConfig: { [FAULT_FILTER]: pack(HTTPFault, fields) } } : {};
 }
 
-/** The changes of headers as filters, to stand before those of the rule: what the rule says of a header comes last and wins. */
+/** Returns the header changes of a policy as filters that precede the rule's own, so that the rule's changes come last and win. */
 export function headerFilters({ request, response }: HeaderSpec = {}): readonly Filter[] {
   return [
     ...(request ? [{ type: 'RequestHeaderModifier', requestHeaderModifier: toHeaderChanges(request) }] : []),
@@ -134,7 +136,7 @@ export function headerFilters({ request, response }: HeaderSpec = {}): readonly 
   ];
 }
 
-/** In the order of names, so that equal policies are equal on the wire. */
+/** Sorts by header name, so that equal policies are encoded to equal bytes. */
 function toHeaderChanges(changes: HeaderPolicyChanges): HeaderChanges {
   const { set = {}, add = {}, remove = {} } = permittedChanges(changes);
   const values = (map: Readonly<Record<string, string>>) =>

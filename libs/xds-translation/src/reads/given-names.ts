@@ -1,12 +1,12 @@
 /**
- * A set of names that several sources give: it has each name as long as one of them gives it. A change costs the names of its source. It
- * knows which names joined or left since it was asked.
+ * A set of names from several sources: a name is in the set as long as one source gives it. A change costs the names of its source. The set records
+ * which names joined or left since the last call of `takeTouched`.
  */
 export class GivenNames {
   private readonly all = new Set<string>();
-  /** How many sources give a name, where it is more than one. */
+  /** The number of sources of a name, if more than one. */
   private readonly shared = new Map<string, number>();
-  /** A source that gives one name has no list: most do. */
+  /** The names of each source; a single name is not wrapped in a list, because most sources give one. */
   private readonly bySource = new Map<string, string | readonly string[]>();
   private touched = new Set<string>();
 
@@ -14,7 +14,7 @@ export class GivenNames {
     return this.all;
   }
 
-  /** Sets what a source gives, in place of what it gave. */
+  /** Replaces the names of a source. */
   give(source: string, names: Iterable<string>): void {
     const now = [...new Set(names)];
     const before = this.givenBy(source);
@@ -26,7 +26,7 @@ export class GivenNames {
     for (const name of before) this.remove(name);
   }
 
-  /** What joined or left is what differs from another set, beside what had joined or left that one; nothing without one. */
+  /** Records as joined or left all names that differ from another set, and those that set had recorded; no effect without one. */
   follow(before: GivenNames | undefined): void {
     this.touched = new Set(before?.touched);
     if (!before) return;
@@ -34,7 +34,7 @@ export class GivenNames {
     for (const name of before.all) if (!this.all.has(name)) this.touched.add(name);
   }
 
-  /** The names that joined or left since the last call. */
+  /** Returns the names that joined or left since the last call. */
   takeTouched(): ReadonlySet<string> {
     const { touched } = this;
     if (touched.size > 0) this.touched = new Set();

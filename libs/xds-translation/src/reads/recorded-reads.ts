@@ -1,50 +1,50 @@
-/** A value that can be read and announced: its readers, where it has any. */
+/** A named value with its readers. */
 interface Cell<T> {
   readonly name: string;
   readonly readers: Set<Reader<T>>;
 }
 
-/** Something that was made of what it read. `of` says what it is, to whoever makes it anew. */
+/** A build that recorded its reads. `of` names what was built, so that it can be built again. */
 export class Reader<T> {
   readonly cells: Cell<T>[] = [];
 
   constructor(readonly of: T) {}
 }
 
-/** Where tables note what is read of them, and say what of it has changed. */
+/** The interface by which tables record their reads and announce their changes. */
 export interface Reads {
-  /** Notes that a value of this name is read by what is made now; nothing where nothing is made. */
+  /** Records that the current build reads the value with this name; no effect outside a build. */
   read(cell: string): void;
-  /** The same, where the value belongs to the client that something is made for: it concerns no other one. */
+  /** Records a read of a value that belongs to the client of the build: other clients are not affected. */
   readOwn(cell: string): void;
-  /** A value of this name is another, or came; `isGone`: or went. */
+  /** Announces that a value changed or was added; `isGone`: or removed. */
   changed(cell: string, isGone?: boolean): void;
 }
 
-/** For tables of which nothing is recorded. */
+/** Records nothing: for tables whose reads do not matter. */
 export const NO_READS: Reads = { read: () => undefined, readOwn: () => undefined, changed: () => undefined };
 
-/** The readers of one build; each is created at its first read. */
+/** The readers of one build, each created at its first read. */
 export interface Recording<T> {
   readonly shared: () => Reader<T>;
   /** The reader of the client's own inputs. */
   readonly own: () => Reader<T>;
-  /** The reader of inputs of something that no other client has (`recordOwn`). */
+  /** The reader of inputs of a resource that no other client has (`recordOwn`). */
   readonly alone?: () => Reader<T>;
 }
 
 /**
- * Which readers have read which values. A value is named, so that reads of what does not exist, and of sets, are noted as all others
- * are. A change of a value costs its readers, and what each of them has read.
+ * Records which readers read which values. Values are named, so that reads of missing values and of sets are recorded like all others. A change costs
+ * the readers of the value, and all reads of each of these readers.
  */
 export class RecordedReads<T> implements Reads {
   private readonly cells = new Map<string, Cell<T>>();
-  /** Those that have read something which has changed, and whether some of it is gone. */
+  /** Readers of changed values; true if one of these values is gone. */
   private readonly stale = new Map<Reader<T>, boolean>();
   private readonly linked = new Set<Reader<T>>();
   private recording: Recording<T> | undefined;
 
-  /** Calls `make`; what it reads is noted, beside what the readers have read before. */
+  /** Calls `make` and records its reads, in addition to earlier reads of the same readers. */
   record<R>(recording: Recording<T>, make: () => R): R {
     const outer = this.recording;
     this.recording = recording;
@@ -55,7 +55,7 @@ export class RecordedReads<T> implements Reads {
     }
   }
 
-  /** Calls `make`; whatever it reads concerns the client alone that something is made for. */
+  /** Calls `make` and records its reads as concerning only the client of the build. */
   recordOwn<R>(make: () => R): R {
     const alone = this.recording?.alone;
     return alone ? this.record({ shared: alone, own: alone }, make) : make();
@@ -75,7 +75,7 @@ export class RecordedReads<T> implements Reads {
     for (const reader of cell.readers) this.stale.set(reader, isGone || this.stale.get(reader) === true);
   }
 
-  /** The readers that have read something which has changed; each once, and until it reads again no more. */
+  /** Yields the readers of changed values, each once; a reader is not yielded again until it reads again. */
   *takeStale(): Generator<{ readonly of: T; readonly isGone: boolean }> {
     for (const [reader, isGone] of this.stale) {
       this.stale.delete(reader);
@@ -84,13 +84,13 @@ export class RecordedReads<T> implements Reads {
     }
   }
 
-  /** Nothing that this reader has read concerns anybody any more. */
+  /** Drops all recorded reads of a reader. */
   forget(reader: Reader<T>): void {
     this.unlink(reader);
     this.stale.delete(reader);
   }
 
-  /** The number of readers, and of their recorded reads. */
+  /** The numbers of readers and of recorded reads. */
   get size(): { readonly readers: number; readonly reads: number } {
     let reads = 0;
     for (const { readers } of this.cells.values()) reads += readers.size;

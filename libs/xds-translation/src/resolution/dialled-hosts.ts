@@ -2,34 +2,34 @@ import { isIP } from 'node:net';
 import { DEFAULT_DIAL_RULES, mayDial, type DialRules } from '@causeway/ipam';
 import type { NameResolver } from './name-resolver';
 
-/** The addresses of a host, a name or an address itself, as proxies may dial them. */
+/** The addresses of a host (a name, or an address itself) that proxies may dial. */
 export interface HostAddresses {
   readonly addresses: readonly string[];
-  /** Those that may not be dialled. */
+  /** Addresses that may not be dialled. */
   readonly refused: readonly string[];
-  /** Why a name has no addresses, or none newer than these. */
+  /** The reason why the name has no addresses, or no current ones. */
   readonly failure?: string;
-  /** It was not answered yet. */
+  /** Set until the first answer. */
   readonly isPending?: true;
 }
 
-/** Addresses of hosts. Changes are announced. */
+/** A source of the addresses of hosts that announces changes. */
 export interface HostSource {
   resolve(host: string): HostAddresses;
-  /** Exactly these names are resolved from now on. */
+  /** Replaces the set of names that are resolved. */
   keep(names: Iterable<string>): void;
-  /** Calls `listener` with a name of which something else is known, until the returned function is called. */
+  /** Calls `listener` with each name whose state changed, until the returned function is called. */
   subscribe(listener: (name: string) => void): () => void;
 }
 
 /**
- * Hosts by rules of what may be dialled, which hold for addresses and for each answer about a name: a name that leads elsewhere later, to
- * loopback say, loses its addresses then.
+ * Filters addresses of hosts by the dial rules. The rules apply to literal addresses and to each DNS answer: a name that later resolves to loopback,
+ * for example, loses its addresses.
  */
 export class DialledHosts implements HostSource {
   constructor(
     private readonly rules: DialRules,
-    /** Without one names have no addresses. */
+    /** Without a resolver, names have no addresses. */
     private readonly resolver?: Pick<NameResolver, 'of' | 'keep' | 'subscribe'>,
   ) {}
 
@@ -53,19 +53,19 @@ export class DialledHosts implements HostSource {
   }
 }
 
-/** The hosts that are in use, and a number that grows when one comes or goes. */
+/** The host names in use, and a counter that grows when one comes or goes. */
 export interface HostNames {
   readonly hostsVersion: number;
   hostNames(): Iterable<string>;
 }
 
-/** Keeps of a source the names that are in use. */
+/** Keeps exactly the names in use resolved in a source. */
 export class KeptHosts {
   private kept: { readonly of: HostNames; readonly version: number } | undefined;
 
   constructor(readonly source: HostSource) {}
 
-  /** The names of `of`, and no others, are resolved from now on. Costs nothing where they are the same. */
+  /** Resolves the names of `of` and no others. Costs nothing if they are unchanged. */
   keepOnly(of: HostNames): void {
     const version = of.hostsVersion;
     if (this.kept?.of === of && this.kept.version === version) return;
@@ -74,5 +74,5 @@ export class KeptHosts {
   }
 }
 
-/** Addresses by the preset rules; names have none. */
+/** A source with the default dial rules: literal addresses only; names have none. */
 export const LITERAL_HOSTS: HostSource = new DialledHosts(DEFAULT_DIAL_RULES);

@@ -2,41 +2,41 @@ import { errorText, type Clock, type Timer } from '@causeway/runtime';
 
 /** The answer of a resolver about a name. */
 export interface NameAnswer {
-  /** Empty where the name, or an address of it, does not exist. */
+  /** Empty where the name has no address. */
   readonly addresses: readonly string[];
-  /** How long the answer holds, ms. */
+  /** The time to live of the answer, ms. */
   readonly ttl: number;
 }
 
-/** Asks for the addresses of a name once. Rejects where nobody answers: that says nothing about the name. */
+/** Looks up the addresses of a name once. Rejects when no server answers: that is no statement about the name. */
 export interface NameLookup {
   lookup(name: string): Promise<NameAnswer>;
 }
 
-/** The state of a name. */
+/** The resolution state of a name. */
 export interface ResolvedName {
-  /** Those of the last answer, sorted, each once. */
+  /** The addresses of the last answer, sorted, without duplicates. */
   readonly addresses: readonly string[];
-  /** Why there are no addresses, or none newer than these. */
+  /** The reason why there are no addresses, or no current ones. */
   readonly failure?: string;
-  /** It was not answered yet, nor waited for long enough. */
+  /** Set until the first answer, or until the first lookup timed out. */
   readonly isPending?: true;
 }
 
 export interface ResolverLimits {
-  /** Most names that are resolved; further ones have no addresses. */
+  /** Maximum number of names that are resolved; further ones have no addresses. */
   readonly names: number;
-  /** Most questions under way, and in one second. */
+  /** Maximum number of concurrent lookups, and of lookups per second. */
   readonly atOnce: number;
   readonly perSecond: number;
-  /** Most addresses of one name; further ones are ignored. */
+  /** Maximum number of addresses of one name; further ones are ignored. */
   readonly addresses: number;
-  /** An answer is never kept shorter or longer, whatever its TTL says, ms. */
+  /** Bounds of the time that an answer is kept, whatever its TTL, ms. */
   readonly floor: number;
   readonly ceiling: number;
-  /** How long an answer may take, ms. */
+  /** The timeout of a lookup, ms. */
   readonly patience: number;
-  /** The first pause after no answer, and the longest: it doubles, ms. */
+  /** The first pause after a failed lookup, and the maximum: the pause doubles, ms. */
   readonly pause: number;
   readonly longestPause: number;
 }
@@ -57,7 +57,7 @@ interface NameEntry {
   known: ResolvedName | undefined;
   failures: number;
   timer: Timer | undefined;
-  /** Settles with the first answer, or without one after `patience`. */
+  /** Settles with the first answer, or after `patience` without one. */
   readonly first: Promise<void>;
   readonly settle: () => void;
 }
@@ -65,8 +65,8 @@ interface NameEntry {
 const UNKNOWN: ResolvedName = { addresses: [], failure: 'is not resolved yet', isPending: true };
 
 /**
- * Resolves names again and again while they are kept, as often as their answers say and within limits. While nobody answers, a name keeps
- * the addresses of its last answer; an answer without addresses counts.
+ * Resolves names repeatedly while they are kept, as often as the TTLs require and within limits. While no server answers, a name keeps the addresses
+ * of its last answer; an answer without addresses replaces them.
  */
 export class NameResolver {
   private readonly names = new Map<string, NameEntry>();
@@ -84,7 +84,7 @@ export class NameResolver {
     this.limits = { ...DEFAULT_RESOLVER_LIMITS, ...limits };
   }
 
-  /** Names that are resolved. */
+  /** The number of names that are resolved. */
   get size(): number {
     return this.names.size;
   }
@@ -96,7 +96,7 @@ export class NameResolver {
     return isFull ? { addresses: [], failure: `is beyond the ${this.limits.names} names that are resolved` } : UNKNOWN;
   }
 
-  /** Exactly these names are resolved from now on, as many as may be; those that were stay. */
+  /** Replaces the set of names that are resolved, up to the limit; names that stay keep their state. */
   keep(wanted: Iterable<string>): void {
     if (this.isClosed) return;
     const names = new Set(wanted);
@@ -112,12 +112,12 @@ export class NameResolver {
     }
   }
 
-  /** Resolves when each of these that is kept was answered once, or `patience` is over. */
+  /** Resolves when each of these names that is kept has had its first answer, or after `patience`. */
   async ready(names: Iterable<string>): Promise<void> {
     await Promise.all([...names].map((name) => this.names.get(name)?.first ?? Promise.resolve()));
   }
 
-  /** Calls `listener` with a name of which something else is known, until the returned function is called. */
+  /** Calls `listener` with each name whose state changed, until the returned function is called. */
   subscribe(listener: (name: string) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -159,7 +159,7 @@ export class NameResolver {
     this.askNext();
   }
 
-  /** Resolves with the pause until the next question. */
+  /** Looks a name up once; resolves with the pause until the next lookup. */
   private async resolve(text: string, name: NameEntry): Promise<number> {
     const { floor, ceiling, pause, longestPause, addresses: most } = this.limits;
     try {
@@ -190,7 +190,7 @@ export class NameResolver {
     }
   }
 
-  /** The time in which all names may be asked for once, by the questions of a second. */
+  /** The time in which all names can be looked up once at the maximum rate. */
   private spread(): number {
     return (this.names.size / this.limits.perSecond) * 1_000;
   }

@@ -5,13 +5,13 @@ import type { NameAnswer, NameLookup } from './name-resolver';
 
 const HOSTS_FILE = '/etc/hosts';
 const MAX_HOSTS_BYTES = 1024 * 1024;
-/** How long entries of the hosts file, names that the system found by itself, and answers without addresses hold, ms. */
+/** The TTL of entries of the hosts file, of answers of the system's library, and of empty answers, ms. */
 const NO_TTL = 5_000;
 const MISSING_TTL = 10_000;
-/** That the name, or an address of it, does not exist. Everything else is no answer. */
+/** Errors that mean that the name, or an address of it, does not exist. Any other error is no answer. */
 const MISSING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME']);
 
-/** Servers to ask; those of the system's configuration where there are none. */
+/** Defaults to the servers in the system's configuration. */
 export interface SystemLookupOptions {
   /** `address` or `address:port`. */
   readonly servers?: readonly string[];
@@ -19,14 +19,14 @@ export interface SystemLookupOptions {
 }
 
 /**
- * Finds names as programs of this machine do: its hosts file, then DNS, IPv4 addresses before those of IPv6. A name that DNS does not have
- * as it is written is asked of the system's library, which knows search domains; not where servers are given.
+ * Looks names up as programs of this host do: the hosts file, then DNS, IPv4 before IPv6. A name that DNS does not have as written is looked up by
+ * the system's library, which applies search domains; not if servers are given.
  */
 export class SystemLookup implements NameLookup {
   private readonly resolver = new Resolver({ timeout: 2_000, tries: 2 });
   private readonly hostsFile: string;
   private readonly asksSystem: boolean;
-  /** The library takes a thread for each question, so that it is asked one by one. */
+  /** Serialises lookups by the library, because each takes a thread. */
   private system: Promise<unknown> = Promise.resolve();
 
   constructor({ servers = [], hostsFile = HOSTS_FILE }: SystemLookupOptions = {}) {
@@ -44,7 +44,7 @@ export class SystemLookup implements NameLookup {
     return found.length > 0 ? { addresses: preferred(found), ttl: NO_TTL } : { addresses: [], ttl: MISSING_TTL };
   }
 
-  /** Undefined where there is no address of this family. */
+  /** Undefined if the name has no address of this family. */
   private async ask(name: string, family: 4 | 6): Promise<NameAnswer | undefined> {
     try {
       const found =
@@ -79,7 +79,7 @@ export class SystemLookup implements NameLookup {
   }
 }
 
-/** The addresses of a name in a hosts file (hosts(5)). */
+/** Returns the addresses of a name in a hosts file (hosts(5)). */
 function addressesInHosts(text: string, name: string): readonly string[] {
   const wanted = name.toLowerCase().replace(/\.$/, '');
   return text.split('\n').flatMap((line) => {

@@ -1,31 +1,31 @@
 import type { RouteDestination, WeightedBackend } from '@causeway/routing';
 
-/** A cluster of a destination, and how many of its requests it gets beside the others: its instances. */
+/** A cluster of a destination with its weight: its instances. */
 export interface ClusterPart {
   readonly cluster: string;
   readonly instances: number;
 }
 
-/** The clusters of a destination: one for each of its services; none where it is not known. */
+/** Returns the clusters of a destination: one for each of its services; none if it is unknown. */
 export type ClustersOf = (destination: RouteDestination) => readonly ClusterPart[];
 
-/** A part of equal requests, or connections. */
+/** A weighted share of requests or connections. */
 export interface BackendShare {
-  /** `INVALID` where the backend leads nowhere. */
+  /** `INVALID` if the backend has no cluster. */
   readonly cluster: string;
   readonly weight: number;
   readonly backend: WeightedBackend;
 }
 
-/** No cluster has this name: what is sent there is refused. */
+/** The name of no cluster: requests to it are refused. */
 export const INVALID = 'invalid';
-/** Envoy's and gRPC's bound of the sum of weights. */
+/** The limit of Envoy and gRPC for the sum of weights. */
 const MAX_WEIGHT = 2 ** 32 - 1;
 const NOWHERE: readonly ClusterPart[] = [{ cluster: INVALID, instances: 1 }];
 
 /**
- * Shares by exact integer weights: their sum is the total. A backend that leads nowhere keeps its weight. Services that are one
- * destination share its weight by their instances. Linear in the backends.
+ * Returns shares with exact integer weights: their sum is the total. A backend without a cluster keeps its weight. Services of one destination share
+ * its weight by their instances. Linear in the backends.
  */
 export function backendShares(backends: readonly WeightedBackend[], listClusters: ClustersOf): readonly BackendShare[] {
   const found = backends.map((backend) => {
@@ -44,7 +44,7 @@ export function backendShares(backends: readonly WeightedBackend[], listClusters
   );
 }
 
-/** Of several services those with instances; all where none has any. */
+/** Returns the services that have instances; all services if none has any. */
 function served(parts: readonly ClusterPart[]): readonly ClusterPart[] {
   const ready = parts.filter(({ instances }) => instances > 0);
   const [only, ...others] = ready;

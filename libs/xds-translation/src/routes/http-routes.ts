@@ -37,21 +37,21 @@ import type { RouteActionFields, RouteFields, RouteMatchFields } from '../model/
 export interface HttpRoutesOptions {
   readonly table: BindingTable;
   readonly listClusters: ClustersOf;
-  /** The retries that every rule has. */
+  /** The retries of every rule. */
   readonly retryPolicy: AlwaysRepeated;
   readonly selectPolicies: PoliciesOf;
   readonly toHashPolicies: HashOf;
 }
 
-/** The routes of a binding, and what of them no Envoy can do. */
+/** The routes of a binding, and the parts of it that Envoy cannot express. */
 export interface HttpRoutes {
   readonly routes: readonly RouteFields[];
   readonly problems: readonly Violation[];
 }
 
 /**
- * The rules of a binding of HTTPRoutes or GRPCRoutes as Envoy's routes, in the binding's order: the first that matches decides. A request
- * that none matches is answered 404. Linear in the entries.
+ * Translates the rules of a binding of HTTPRoutes or GRPCRoutes to Envoy's routes, in the binding's order: the first match wins. A request that no
+ * route matches is answered with 404. Linear in the entries.
  */
 export function httpRoutes(binding: Binding, options: HttpRoutesOptions): HttpRoutes {
   const rules = new Map<Entry['rule'], EnvoyRule>();
@@ -63,16 +63,16 @@ export function httpRoutes(binding: Binding, options: HttpRoutesOptions): HttpRo
   return { routes, problems: [...rules.values()].flatMap(({ problems }) => problems) };
 }
 
-/** Translates one rule, for each of its matches. */
+/** Translates one rule, with a route for each of its matches. */
 class EnvoyRule {
   readonly problems: readonly Violation[];
   private readonly name: string;
   private readonly action: RuleAction;
   private readonly shares: readonly BackendShare[];
-  /** Headers are changed for each backend, the rule's changes first: Envoy would make those of a cluster before those of its route. */
+  /** Whether header changes are set on each backend, the rule's changes first: Envoy would apply those of a cluster before those of its route. */
   private readonly isByBackend: boolean;
   private readonly policies: RulePolicies;
-  /** The changes of policies, then the rule's own. */
+  /** The filters of policies, then the rule's own. */
   private readonly filters: readonly Filter[];
 
   constructor(
@@ -166,7 +166,7 @@ const IMPOSSIBLE = {
 const rewritesPath = (filters: readonly Filter[]): boolean =>
   filters.some(({ urlRewrite }) => urlRewrite?.path !== undefined);
 
-/** The rewrite of a rule's only backend is one of the rule. */
+/** Moves the rewrite of a rule's only backend to the rule. */
 function withOnlyRewrite(action: ForwardAction): ForwardAction {
   const [only, ...others] = action.backends;
   if (!only || others.length > 0 || action.filters.some(({ urlRewrite }) => urlRewrite)) return action;
@@ -177,7 +177,7 @@ function withOnlyRewrite(action: ForwardAction): ForwardAction {
 
 const isGrpc = ({ kind }: Binding): boolean => kind === 'GRPCRoute';
 
-/** gRPC calls are refused with UNAVAILABLE, which Envoy makes of 503. */
+/** gRPC calls get UNAVAILABLE, to which Envoy maps 503. */
 function notFoundCode(binding: Binding): RouteAction_ClusterNotFoundResponseCode {
   const { INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE } = RouteAction_ClusterNotFoundResponseCode;
   return isGrpc(binding) ? SERVICE_UNAVAILABLE : INTERNAL_SERVER_ERROR;
@@ -185,7 +185,7 @@ function notFoundCode(binding: Binding): RouteAction_ClusterNotFoundResponseCode
 
 const MILLION = 1_000_000;
 
-/** A copy goes to the first service of a destination, to none where there is none. Shares are rounded to millionths. */
+/** Mirrors to the first service of a destination, or to none if it has no service. Percentages are rounded to millionths. */
 function mirrorPolicy({ numerator, denominator, to }: MirrorAction, listClusters: ClustersOf) {
   const [part] = to.ok ? listClusters(to.destination) : [];
   if (!part || denominator <= 0) return [];

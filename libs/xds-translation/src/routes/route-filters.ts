@@ -14,15 +14,15 @@ type HeaderChangeFields = Pick<
 
 const { APPEND_IF_EXISTS_OR_ADD, OVERWRITE_IF_EXISTS_OR_ADD } = HeaderValueOption_HeaderAppendAction;
 
-/** Envoy refuses a configuration that changes this header; a host is rewritten by URLRewrite. */
+/** Envoy refuses to change this header in header filters; URLRewrite rewrites a host. */
 const HOST = 'host';
 
-/** Whether a list of filters changes headers. */
+/** Reports whether a list of filters changes headers. */
 export function changesHeaders(filters: readonly Filter[]): boolean {
   return filters.some(({ requestHeaderModifier: a, responseHeaderModifier: b }) => a !== undefined || b !== undefined);
 }
 
-/** The changes of headers that filters make one after another. */
+/** Returns the header changes that filters make in sequence. */
 export function headerFields(filters: readonly Filter[]): HeaderChangeFields {
   const request = inOne(filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier ?? []));
   const response = inOne(filters.flatMap(({ responseHeaderModifier }) => responseHeaderModifier ?? []));
@@ -36,14 +36,16 @@ export function headerFields(filters: readonly Filter[]): HeaderChangeFields {
   };
 }
 
-/** Whether a list of filters changes the header Host, which no proxy can do. */
+/** Reports whether a list of filters changes the header Host, which Envoy does not allow. */
 export function changesHost(filters: readonly Filter[]): boolean {
   return filters.some(({ requestHeaderModifier: { set = [], add = [], remove = [] } = {} }) =>
     [...[...set, ...add].map(({ name }) => name), ...remove].some(isHost),
   );
 }
 
-/** Several changes as one, for Envoy removes first, then replaces, then adds, whatever their order: what a later one undoes is left out. */
+/**
+ * Merges a sequence of changes into one. Envoy removes first, then replaces, then adds, in any case: changes that a later one undoes are left out.
+ */
 function inOne(changes: readonly HeaderChanges[]): Required<HeaderChanges> {
   const found = new Map<string, { name: string; set?: string; add: string[]; isRemoved: boolean }>();
   const known = (name: string) => found.get(name.toLowerCase()) ?? { name, add: [], isRemoved: false };
@@ -66,7 +68,7 @@ function inOne(changes: readonly HeaderChanges[]): Required<HeaderChanges> {
 function added({ set, add }: Required<HeaderChanges>) {
   const option = (appendAction: HeaderValueOption_HeaderAppendAction) => {
     return ({ name, value }: { readonly name: string; readonly value: string }) =>
-      // A percent sign would begin one of Envoy's substitutions.
+      // A percent sign would start one of Envoy's substitutions.
       isHost(name) ? [] : [{ header: { key: name, value: value.replaceAll('%', '%%') }, appendAction, ...KEPT }];
   };
   return [...set.flatMap(option(OVERWRITE_IF_EXISTS_OR_ADD)), ...add.flatMap(option(APPEND_IF_EXISTS_OR_ADD))];
@@ -80,7 +82,7 @@ function removed({ remove }: Required<HeaderChanges>): string[] {
 
 const isHost = (name: string): boolean => name.toLowerCase() === HOST;
 
-/** Whether a list of filters replaces the prefix that a rule has matched. */
+/** Reports whether a list of filters replaces the path prefix that a rule matched. */
 export function replacesPrefix(filters: readonly Filter[]): boolean {
   return filters.some(
     ({ urlRewrite, requestRedirect }) => (urlRewrite?.path ?? requestRedirect?.path)?.replacePrefixMatch !== undefined,
@@ -88,7 +90,7 @@ export function replacesPrefix(filters: readonly Filter[]): boolean {
 }
 
 /**
- * What takes the place of a matched prefix, so that whole elements are replaced: a slash at the end of either means nothing (Gateway API,
+ * Returns the replacement of a matched prefix, so that whole elements are replaced: a slash at the end of either has no meaning (Gateway API,
  * HTTPPathModifier).
  */
 function prefixReplacement(replacement: string, { pathSpecifier }: RouteMatchFields): string {
@@ -122,8 +124,8 @@ const CODES: Readonly<Record<number, RedirectAction_RedirectResponseCode>> = {
 };
 
 /**
- * A redirect of a rule at a frontend's port: requests of the mesh are of http. Port: the filter's, else that of its scheme, else the
- * frontend's; :80 of http and :443 of https are not written (Gateway API, HTTPRequestRedirectFilter).
+ * Returns the redirect of a rule at a frontend's port; requests of the mesh have the scheme http. Port: the filter's, else the default of its scheme,
+ * else the frontend's; :80 of http and :443 of https are not written (Gateway API, HTTPRequestRedirectFilter).
  */
 export function redirectFields(
   { scheme, hostname, path, port: given, statusCode = 302 }: NonNullable<Filter['requestRedirect']>,

@@ -10,8 +10,8 @@ const SEPARATED = /^[^?#]+[^?#/]$/;
 const NEVER_IN_PATH = /[?#]/;
 
 /**
- * An entry as Envoy matches it, none where no request can match. `replacesPrefix`: the prefix and what is under it are two matches,
- * for Envoy replaces the characters that it has matched.
+ * Translates the match of an entry; empty if no request can match. `replacesPrefix`: the prefix itself and paths under it become two matches, because
+ * Envoy replaces exactly the characters that it matched.
  */
 export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly RouteMatchFields[] {
   const { given } = match;
@@ -41,7 +41,9 @@ function httpPaths({ path }: RouteMatch, replacesPrefix: boolean): readonly Path
 
 const GRPC_PATH = '/[^/]+/[^/]+';
 
-/** Service and method are the two parts of the path; expressions are asked part by part, for they could reach over the slash. */
+/**
+ * Service and method are the two elements of the path; regular expressions are anchored to their element, because they could match across the slash.
+ */
 function grpcPaths({ method }: RouteMatch): readonly PathFields[] {
   const { type = 'Exact', service = '', method: called = '' } = typeof method === 'object' ? method : {};
   if (service === '' && called === '') return [prefixPath('/')];
@@ -50,7 +52,7 @@ function grpcPaths({ method }: RouteMatch): readonly PathFields[] {
   return [regexPath(service === '' ? `/[^/]+/${literal(called)}` : `/${literal(service)}/[^/]+`)];
 }
 
-/** A call of gRPC is a POST of its content type; that its path has two parts is asked of expressions above. */
+/** A gRPC call is a POST with gRPC's content type; expressions of `grpcPaths` make sure that its path has two elements. */
 function grpcHeaders({ method }: RouteMatch): HeaderFields[] {
   const { type, service = '', method: called = '' } = typeof method === 'object' ? method : {};
   const parts =
@@ -75,7 +77,7 @@ function toHeaderMatches({ headers = [] }: RouteMatch): HeaderFields[] {
   });
 }
 
-/** Envoy compares what stands in the request; characters that must be encoded there are asked for in each of their forms. */
+/** Envoy compares the encoded text of the request; characters that must be encoded are matched in each of their encodings. */
 function toQueryMatches({ queryParams = [] }: RouteMatch): QueryFields[] {
   return queryParams.map((each) => {
     const isPlain = each.type === 'RegularExpression' || /^[\w.~-]*$/.test(each.value);
@@ -93,12 +95,12 @@ const header = (name: string, value: StringFields): HeaderFields => ({
 const equal = (value: string): StringFields => ({ matchPattern: { $case: 'exact', value } });
 const matching = (regex: string): StringFields => ({ matchPattern: { $case: 'safeRegex', value: { regex } } });
 
-/** An empty expression matches the empty value only; Envoy refuses it. */
+/** An empty regular expression matches the empty value only; Envoy refuses it. */
 function toStringMatch({ type, value }: ValueMatch): StringFields {
   return type === 'RegularExpression' && value !== '' ? matching(value) : equal(value);
 }
 
-/** The text as a regular expression that matches it only. */
+/** Returns a regular expression that matches exactly this text. */
 function literal(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }

@@ -5,8 +5,8 @@ import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { hostPort } from '../names/resource-names';
 
 /**
- * The destinations by what connections name: an address of a mesh, and a server name at this zone's ingress. While two services
- * claim one, the older has it, so nobody can take over the name of a service that exists.
+ * Indexes destinations by the keys of connections: an address in a mesh, and a server name at this zone's ingress. If two services claim one key, the
+ * older gets it, so no service can take over the name of an existing one.
  */
 export class DestinationTable {
   private readonly byVip: Claims;
@@ -55,23 +55,23 @@ export class DestinationTable {
     if (before?.egress ?? after?.egress) this.reads.changed('through-egress');
   }
 
-  /** The destination at `address:port` of a mesh. */
+  /** Returns the destination at `address:port` of a mesh. */
   atVip(mesh: string, vip: string): Destination | undefined {
     return this.byVip.holder(meshKey(mesh, vip));
   }
 
-  /** The destination that this zone's ingress serves under a server name. */
+  /** Returns the destination that this zone's ingress serves under a server name. */
   withSni(sni: string): Destination | undefined {
     return this.bySni.holder(sni);
   }
 
-  /** The destination that this zone's egress reaches under a server name. */
+  /** Returns the destination that this zone's egress serves under a server name. */
   throughEgress(serverName: string): Destination | undefined {
     this.reads.read(`through-egress ${serverName}`);
     return this.byEgress.get(serverName);
   }
 
-  /** All destinations that are reached through this zone's egress. */
+  /** Returns all destinations that are reached through this zone's egress. */
   throughEgresses(): Iterable<Destination> {
     this.reads.read('through-egress');
     return this.byEgress.values();
@@ -82,18 +82,18 @@ export class DestinationTable {
     return this.leaving.has(mesh);
   }
 
-  /** The meshes with destinations that are reached through the egress; sorted. */
+  /** Returns the meshes with destinations that are reached through the egress; sorted. */
   leavingMeshes(): readonly string[] {
     this.reads.read('leaving');
     return [...this.leaving.keys()].sort(compareText);
   }
 
-  /** The destination of a gRPC channel to `xds:///<target>`, in a mesh. */
+  /** Returns the destination of a gRPC channel to `xds:///<target>`, in a mesh. */
   ofTarget(mesh: string, target: string): Destination | undefined {
     return this.byTarget.holder(meshKey(mesh, target));
   }
 
-  /** A destination of the service that has a hostname, in a mesh. */
+  /** Returns a destination of the service that has a hostname, in a mesh. */
   withHostname(mesh: string, hostname: string): DestinationConfig | undefined {
     const found = this.byTarget.config(meshKey(mesh, hostname));
     return found?.hostnames.includes(hostname) ? found : undefined;
@@ -115,19 +115,19 @@ export class DestinationTable {
   }
 }
 
-/** `address:port` of a destination with an address. */
+/** Returns the `address:port` of a destination that has an address. */
 export function formatVip({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
   return hostPort({ address: vip, port });
 }
 
-/** The server names under which this zone's ingress serves a destination. */
+/** Returns the server names under which this zone's ingress serves a destination. */
 export function serverNames({ servedHere, sni }: Pick<Destination, 'servedHere' | 'sni'>): readonly string[] {
   return servedHere ? [sni.kri, sni.hash].filter((each) => each !== '') : [];
 }
 
 /**
- * What gRPC channels name a destination by: a hostname, alone or with the port, or a server name, which the ingresses of
- * other zones know too.
+ * Returns the targets by which gRPC channels name a destination: a hostname, with or without the port, or a server name, which the ingresses of other
+ * zones know too.
  */
 export function listTargets({ hostnames, port, sni }: Destination): readonly string[] {
   return [
@@ -152,7 +152,7 @@ interface DestinationClaim {
 class Claims {
   private readonly byKey = new Map<string, readonly Destination[]>();
 
-  /** `what`: what its keys are, in the names of reads. */
+  /** `what`: a word for the keys, used in the names of recorded reads. */
   constructor(
     private readonly what: string,
     private readonly order: (a: Destination, b: Destination) => number,
@@ -169,7 +169,7 @@ class Claims {
     return this.byKey.get(key)?.[0];
   }
 
-  /** `before` and `after`: one destination with its keys then and now. */
+  /** `before` and `after`: the claim of one destination before and after a change. */
   replace(before: DestinationClaim | undefined, after: DestinationClaim | undefined): void {
     const keys = new Set([...(before?.keys ?? []), ...(after?.keys ?? [])]);
     for (const key of keys) {
@@ -190,14 +190,14 @@ function byAge(a: Destination, b: Destination): number {
   return byServiceAge(a, b) || compareText(a.name, b.name);
 }
 
-/** The older service, and of its ports the first that speaks gRPC, else the first. */
+/** Orders by the age of the service; within a service, ports that speak gRPC first. */
 function grpcFirst(a: Destination, b: Destination): number {
   const rank = ({ protocol }: Destination): number => (protocol === 'grpc' ? 0 : 1);
   const sameService = rank(a) - rank(b) || a.port - b.port;
   return byServiceAge(a, b) || compareText(identityKey(a.service), identityKey(b.service)) || sameService;
 }
 
-/** An unknown time of creation ranks last. */
+/** An unknown creation time ranks last. */
 function byServiceAge(a: Destination, b: Destination): number {
   return (a.createdAt || Number.MAX_VALUE) - (b.createdAt || Number.MAX_VALUE);
 }

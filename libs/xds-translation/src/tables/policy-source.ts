@@ -8,30 +8,30 @@ import type { Reads } from '../reads/recorded-reads';
 import { callersKinds, serversKinds, type EffectiveBackends } from '../policies/backend-policies';
 import type { EffectiveRules } from '../policies/effective-rules';
 
-/** The effective policies, as the process's table of policies has them. */
+/** The effective policies in the process's policy table. */
 export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pick<EffectiveAccess, 'isCurrent'> {}
 
-/** The frontends and services, by their keys, for which a change of policies, routes or services may matter. */
+/** The frontends and services, by key, that a change of policies, routes or services may affect. */
 export interface PolicyChange {
   readonly rules: readonly { readonly kind: string; readonly frontend: ResourceKey; readonly group: FrontendGroup }[];
   readonly backends: readonly { readonly kind: string; readonly service: ResourceKey }[];
-  /** Of a kind, all rules and backends of a mesh. */
+  /** Kinds of policy with a mesh: all rules and backends of the mesh may be affected. */
   readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
 }
 
-/** The effective policies of a process, and what becomes of them. */
+/** The process's effective policies, and a subscription to their changes. */
 export interface PolicySource {
-  /** Another one after a reload. */
+  /** Replaced by a reload. */
   readonly table: EffectivePolicies;
-  /** False while the table does not hold all that the index does. */
+  /** False while the table is behind the index. */
   readonly isCurrent?: boolean;
-  /** Resolves when the policies were read once: before it nobody may be sent what they would change. */
+  /** Resolves when policies have been loaded once: before that no resource that policies may change is sent. */
   whenLoaded(): Promise<void>;
   /** Calls the follower after each change until the returned function is called. */
   subscribe(follower: Follower<PolicyChange>): () => void;
 }
 
-/** Where there are no policies. */
+/** A source without policies. */
 export const NO_POLICIES: PolicySource = {
   table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, listConsumers: () => [] },
   whenLoaded: () => Promise.resolve(),
@@ -63,7 +63,7 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, r
   };
 }
 
-/** The targets of policies: rules of routes, the callers of a service, and those who serve it. */
+/** The uses of policies: rules of routes, callers of a service, and servers of a service. */
 type PolicyUse = 'rules' | 'callers' | 'servers';
 
 function classifyKind(kind: string): PolicyUse {
@@ -71,14 +71,14 @@ function classifyKind(kind: string): PolicyUse {
   return serversKinds.has(kind) ? 'servers' : 'rules';
 }
 
-/** Announces what a change of policies makes other than it was read. */
+/** Announces the recorded reads that a change of policies invalidates. */
 export function announcePolicies({ rules, backends, meshes }: PolicyChange, reads: Reads): void {
   for (const { kind, frontend } of rules) reads.changed(`${classifyKind(kind)} ${frontend}`);
   for (const { kind, service } of backends) reads.changed(`${classifyKind(kind)} ${service}`);
   for (const { kind, mesh } of meshes) reads.changed(`${classifyKind(kind)} of ${mesh}`);
 }
 
-/** The services of which AccessPolicies may be others, by identity key. Linear in all services where a policy of a Mesh is. */
+/** Yields the services whose AccessPolicies may have changed, by identity key. Linear in all services if a policy targets a Mesh. */
 export function servicesOfAccess(
   { backends, meshes }: PolicyChange,
   index: Pick<IndexReader, 'ofKind'>,

@@ -30,9 +30,7 @@ import { isHttp } from '../messages/clusters';
 import { destinationOfLocalEndpoints } from '../names/resource-names';
 import { implicitRoute, retryPolicy } from '../messages/outbound-listeners';
 
-/**
- * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
- */
+/** The way in which a proxy handles traffic to a port of a service: requests by routes, connections by shares, or bytes without routing. */
 export type TrafficMode = 'requests' | 'shares' | 'bytes';
 
 /** The key by which bindings are looked up. */
@@ -41,8 +39,8 @@ type FrontendKey = Pick<Destination, 'service' | 'port'>;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The bindings of routes as the proxies of a zone obey them: which decides for a view, how it carries traffic, and to which clusters.
- * All is made of the route table and the model when it is asked for.
+ * Resolves the bindings of routes for the proxies of a zone: the binding that applies to a view, its traffic mode, and its clusters. Everything is
+ * read from the route table and the model on demand.
  */
 export class ServiceBindings {
   private readonly backendPolicies: BackendPolicies;
@@ -68,7 +66,7 @@ export class ServiceBindings {
     return getTrafficMode(this.findBinding(view, destination), destination);
   }
 
-  /** The clusters that the routes of a view lead to, besides the destination's own. */
+  /** Returns the clusters that the routes of a view lead to, besides the destination's own. */
   backends(view: EnvoyView, destination: FrontendKey): ReadonlySet<string> {
     const binding = this.findBinding(view, destination);
     if (!binding) return NONE;
@@ -83,12 +81,12 @@ export class ServiceBindings {
     return new Set(found);
   }
 
-  /** Notes that what is bound to a frontend is another. */
+  /** Announces that the bindings of frontends changed. */
   changed({ groups }: Pick<ChangeSet, 'groups'>): void {
     for (const { frontend } of groups) this.reads.changed(`routes ${frontend}`);
   }
 
-  /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
+  /** Returns the routes of a destination from the binding of HTTPRoutes or GRPCRoutes; without one, the implicit route. */
   requests(view: EnvoyView, destination: Destination): HttpRoutes {
     const binding = this.findBinding(view, destination);
     const selectPolicies = this.selectPolicies(view, destination);
@@ -107,13 +105,13 @@ export class ServiceBindings {
     });
   }
 
-  /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
+  /** Returns the shares of connections from a binding of TCPRoutes or TLSRoutes; empty if all are refused. */
   shares(binding: Binding): readonly BackendShare[] {
     const action = connectionAction(this.table, binding);
     return action.type === 'forward' ? backendShares(action.backends, (of) => this.listClusters(of)) : [];
   }
 
-  /** The routes of calls to a destination by what is bound of any kind, or without, for the gRPC clients of this zone. */
+  /** Returns the routes of calls to a destination for the gRPC clients of this zone, from a binding of any kind; without one, the implicit route. */
   calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
     const binding = this.findBinding(view, frontend);
     const selectPolicies = this.selectPolicies(view, frontend);
@@ -127,7 +125,7 @@ export class ServiceBindings {
     return grpcRoutes(binding, { table, toCluster, selectPolicies, toHashPolicies });
   }
 
-  /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
+  /** Returns the namespace of a view if routes of that namespace apply, or if its policies for `rules` differ from the producer's. */
   findConsumer(
     view: EnvoyView,
     { of, rules }: { readonly of: FrontendKey; readonly rules: boolean },
@@ -139,21 +137,21 @@ export class ServiceBindings {
     return isOwn && this.getGroup(view, of) !== PRODUCER ? namespace : undefined;
   }
 
-  /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
+  /** Returns the group of a view's clients; the producer's group if their namespace has no routes or policies of its own. */
   private getGroup({ dataplane }: EnvoyView, { service }: FrontendKey): FrontendGroup {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
   }
 
-  /** The policies of the rules at a port of a service for the clients of a view. */
+  /** Returns the policies of the rules at a port of a service for the clients of a view. */
   private selectPolicies(view: EnvoyView, destination: FrontendKey): PoliciesOf {
     const { service: frontend, port } = destination;
     const at = { frontend, port, group: this.getGroup(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
   }
 
-  /** Of several clusters the first that chooses by a hash says of what. */
+  /** The first cluster that balances by hash sets the hash inputs. */
   private readonly toHashPolicies: HashOf = (clusters) => {
     for (const cluster of clusters) {
       const destination = this.model.config(destinationOfLocalEndpoints(cluster) ?? cluster);
@@ -170,14 +168,14 @@ export class ServiceBindings {
     });
   }
 
-  /** The ports of the services of a backend, by name. */
+  /** Returns the names of the destinations of a backend. */
   private listNames({ services, port }: Backend): readonly string[] {
     return services
       .flatMap((service) => this.model.namesOfService(identityKey(service)))
       .filter((name) => this.model.config(name)?.port === port);
   }
 
-  /** The clusters of a backend; several share by their instances. */
+  /** Returns the clusters of a backend, weighted by their instances. */
   private listClusters(backend: Backend): readonly ClusterPart[] {
     const names = this.listNames(backend);
     if (names.length === 1) return names.map((cluster) => ({ cluster, instances: 1 }));

@@ -45,22 +45,22 @@ const NO_DESTINATIONS: readonly DestinationChange[] = [];
 export interface ModelSources {
   readonly policies?: EffectiveAccess;
   readonly hosts?: Pick<HostSource, 'resolve'>;
-  /** Records what is read of it. */
+  /** Records reads of the model. */
   readonly reads?: Reads;
 }
 
 /**
- * The traffic of all meshes as the proxies of one zone see it: destinations by name, ingress endpoints of zones, trust. Follows the
- * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
- * services made of them. Pure apart from the index that it reads.
+ * The traffic of all meshes from the point of view of one zone's proxies: destinations by name, ingress endpoints of zones, trust. Follows the index
+ * event by event: a change costs the services that it affects, because inverted indexes lead from Dataplanes, members and zones to these services.
+ * Pure except for the index that it reads.
  */
 export class TrafficModel {
-  /** Destinations computed since the start: what changes cost. */
+  /** The number of destinations computed since the start: the cost of changes. */
   computed = 0;
   private readonly byName = new Map<string, Destination>();
   private readonly namesOf = new Map<ResourceKey, readonly string[]>();
   private readonly matcher = new SelectorMatcher(dataplaneValues);
-  /** MeshMultiZoneServices by the MeshServices that they stand for. */
+  /** The MeshMultiZoneServices of each member MeshService. */
   private readonly groupsOf = new Map<ResourceKey, Set<ResourceKey>>();
   private readonly membersOf = new Map<ResourceKey, readonly ResourceKey[]>();
   private readonly zones: ZoneDirectory;
@@ -91,15 +91,15 @@ export class TrafficModel {
   }
 
   /**
-   * Derives everything from the index, one service a step, and says what that gave; it is called once. Events between two steps are
-   * applied as all others: services that are met later are read as they are then.
+   * Derives everything from the index, one service a step, and yields the changes; called once. Events between two steps are applied as usual:
+   * services that are reached later are read in their current state.
    */
   *load(): Generator<readonly DestinationChange[]> {
     for (const _ of this.rules.load()) yield NO_DESTINATIONS;
     for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
       for (const after of this.index.ofKind(kind)) {
         const zone = this.zones.observe({ id: after.id, key: identityKey(after.id), after });
-        // An event between two steps may have asked where the zone is entered.
+        // An event between two steps may have read the ingress endpoint of the zone already.
         const moved = zone === undefined ? [] : this.zones.refresh(zone);
         yield moved.flatMap(({ dependents }) => [...dependents].flatMap((key) => this.recompute(key)));
       }
@@ -118,7 +118,7 @@ export class TrafficModel {
     return this.byName.get(name);
   }
 
-  /** A destination of which nothing is read that its endpoints make another. */
+  /** Returns a destination of which only the configuration is read: a change of its endpoints does not invalidate the build. */
   config(name: string): DestinationConfig | undefined {
     this.reads.read(`config ${name}`);
     return this.byName.get(name);
@@ -130,7 +130,7 @@ export class TrafficModel {
     return this.namesOf.get(key) ?? [];
   }
 
-  /** The instances of a service that need no proxy to be reached from this zone, port by port. Costs what they are. */
+  /** Returns the instances of a service that clients in this zone can reach without a proxy, by port. Costs the number of instances. */
   listInstances(key: ResourceKey): readonly PortInstances[] {
     const service = this.index.byIdentityKey(key);
     if (!service) return [];
@@ -163,7 +163,7 @@ export class TrafficModel {
     return { ...known, addresses: sortedAddresses([...known.addresses, ...resolved]) };
   }
 
-  /** All host names at which something is reached, and a number that grows when one comes or goes. */
+  /** Yields all host names in use; their version grows when one comes or goes. */
   *hostNames(): Iterable<string> {
     yield* this.hostDependents.names();
     yield* this.zones.names();
@@ -173,7 +173,7 @@ export class TrafficModel {
     return this.hostDependents.version + this.zones.namesVersion;
   }
 
-  /** The addresses of these host names are others. */
+  /** Applies new addresses of these host names. */
   hostsChanged(names: readonly string[]): ModelChange {
     const zones = this.zones.namedAt(names);
     for (const { mesh, zone } of zones) this.reads.changed(`ingressEndpoint ${mesh} ${zone}`);
@@ -184,15 +184,15 @@ export class TrafficModel {
     };
   }
 
-  /** The authorities that proxies of this zone believe, one entry a trust domain. */
+  /** Returns the authorities that proxies of this zone accept, one entry for each trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
     this.reads.read(`trust ${mesh}`);
     return computeTrustDomains(this.index.ofKind('MeshTrust'), mesh, this.zone, findMeshAuthority(this.index, mesh));
   }
 
   /**
-   * How many services are computed anew since access to their meshes is another after these changes, or, without them, outside the
-   * index. Changes nothing.
+   * Returns how many services must be recomputed because these changes, or without an argument inputs outside the index, change access to their
+   * meshes. Has no side effect.
    */
   affected(changes?: readonly IndexChange[]): number {
     const meshes = this.access.stale(changes);
@@ -201,7 +201,7 @@ export class TrafficModel {
     return count;
   }
 
-  /** Applies an event of the index and says what it changed. */
+  /** Applies an event of the index and returns the changes in the model. */
   apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
     const access = this.access.refresh(changes);
     const egress = this.egress.refresh(changes);
@@ -237,31 +237,31 @@ export class TrafficModel {
     };
   }
 
-  /** The AccessPolicies of these services, by identity key, may be others. */
+  /** Applies that the AccessPolicies of these services, by identity key, may have changed. */
   accessPoliciesChanged(services: readonly ResourceKey[] | 'all'): ModelChange {
     this.rules.forget(services);
     const mixed = services === 'all' ? [] : services.filter((key) => this.isMixed(key));
     return { ...NO_CHANGE, destinations: mixed.flatMap((key) => this.recompute(key)) };
   }
 
-  /** Whether policies decide about instances that may take plaintext. */
+  /** Reports whether policies apply to instances that may take plaintext. */
   mixesAccess(): boolean {
     return [...this.rules.meshes()].some((mesh) => this.access.mayBePlaintext(mesh));
   }
 
-  /** Whether instances of a service may take plaintext, so that clients go by what they take. */
+  /** Reports whether instances of a service may take plaintext, so that clients must know which do. */
   private isMixed(key: ResourceKey): boolean {
     return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
   }
 
-  /** Applies a change of access that is not one of the index. */
+  /** Applies a change of access that has its cause outside the index. */
   accessChanged(): ModelChange {
     const access = this.access.refresh();
     const services = access.length > 0 ? [...this.listServices(access)] : [];
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
   }
 
-  /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
+  /** Applies that proxies of these Dataplanes, by identity key, may have begun or stopped to accept TLS. */
   tlsChanged(dataplanes: Iterable<ResourceKey>): ModelChange {
     const services = new Set<ResourceKey>();
     for (const key of dataplanes) {
@@ -272,7 +272,9 @@ export class TrafficModel {
     return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
   }
 
-  /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
+  /**
+   * Yields the services whose endpoints depend on the access to these meshes: all of them, because without TLS they have no endpoints in other zones.
+   */
   private *listServices(meshes: readonly string[]): Iterable<ResourceKey> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
@@ -285,7 +287,7 @@ export class TrafficModel {
     });
   }
 
-  /** Services whose destinations may differ after a change. */
+  /** Returns the services whose destinations may differ after a change. */
   private staleServices({ id, key, before, after }: IndexChange): readonly ResourceKey[] {
     if (id.kind === 'Dataplane') {
       if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
@@ -309,7 +311,7 @@ export class TrafficModel {
     return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
   }
 
-  /** Only services of this zone have Dataplanes here. */
+  /** Only services of this zone select Dataplanes here. */
   private setSelector(key: ResourceKey, resource: Resource | undefined): void {
     if (resource && asService(resource)?.id.zone !== this.zone) return;
     this.matcher.setSelector(key, this.listTerms(resource), () => this.dataplanes());
@@ -327,7 +329,7 @@ export class TrafficModel {
     }
   }
 
-  /** The Dataplanes of this zone that a service selects. */
+  /** Yields the Dataplanes of this zone that a service selects. */
   *listDataplanes(resource: Resource): Iterable<DataplaneResource> {
     const service = asService(resource);
     const selector = service && findSelector(service);
@@ -337,7 +339,7 @@ export class TrafficModel {
     }
   }
 
-  /** Computes the destinations of one service anew. */
+  /** Recomputes the destinations of one service. */
   private recompute(key: ResourceKey): readonly DestinationChange[] {
     const service = this.index.byIdentityKey(key);
     this.setMembers(key, service);

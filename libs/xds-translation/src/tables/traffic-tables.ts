@@ -18,7 +18,7 @@ import { ReachableBackends } from '../dataplane/reachable-backends';
 import type { BuildTarget } from '../views/build-targets';
 import { ServiceBindings } from './service-bindings';
 
-/** The effect of a change on the tables; `point`: the position of the index after it, for a change of the index. */
+/** The effect of a change on the tables; `point`: the position of the index after it, set for a change of the index. */
 export interface TrafficChange {
   readonly destinations: readonly DestinationChange[];
   readonly point?: StorePoint;
@@ -34,7 +34,7 @@ export interface TrafficSources {
 
 /** Tables derived from one load of the index: the model, its destinations, and the routes to them. */
 export class TrafficTables {
-  /** Targets that were built from these tables, by what they read of them. */
+  /** The recorded reads of build targets in these tables. */
   readonly reads = new RecordedReads<BuildTarget>();
   readonly model: TrafficModel;
   readonly table = new DestinationTable(this.reads);
@@ -57,7 +57,7 @@ export class TrafficTables {
     this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
   }
 
-  /** Derives everything, one service a step. Events between two steps are applied as later ones are. */
+  /** Derives everything, one service a step. Events between two steps are applied like later ones. */
   *load(): Generator<undefined> {
     for (const changes of this.model.load()) {
       changes.forEach((change) => this.replace(change));
@@ -66,13 +66,13 @@ export class TrafficTables {
     this.finish();
   }
 
-  /** After the last step, and before anything is asked: what Dataplanes declare, as it is then. */
+  /** Runs after the last step and before the first read: indexes the backends that Dataplanes declare at that time. */
   private finish(): void {
     for (const after of this.index.ofKind('Dataplane'))
       if (after.id.zone === this.model.zone) this.explicit.replace({ before: undefined, after });
   }
 
-  /** Applies an event of the index that is no new load, and what it changed of the routes. */
+  /** Applies an event of the index that is not a reload, and its changes of routes. */
   apply(event: IndexEvent, routes: readonly ChangeSet[]): TrafficChange {
     const change = this.model.apply(event);
     this.took(change);
@@ -82,7 +82,7 @@ export class TrafficTables {
     return { destinations: change.destinations, point: event.point };
   }
 
-  /** Takes what the model says that has changed. */
+  /** Applies the changes that the model reports. */
   took({ destinations, dataplanes }: ModelChange): void {
     for (const each of destinations) {
       this.replace(each);
@@ -94,7 +94,7 @@ export class TrafficTables {
     }
   }
 
-  /** A Dataplane, for its own proxies. */
+  /** Returns a Dataplane, for its own proxies. */
   dataplane(id: Identity | undefined): Resource | undefined {
     if (!id) return undefined;
     const key = identityKey(id);
@@ -108,7 +108,7 @@ export class TrafficTables {
   }
 }
 
-/** Whether two states of a Dataplane are the same to its proxies: of its status they know its VirtualNode alone. */
+/** Reports whether two states of a Dataplane are the same to its proxies: of its status they depend on the VirtualNode only. */
 function isSameToProxies(a: Resource, b: Resource): boolean {
   return isDeepStrictEqual([a.spec, a.labels, readBinding(a)], [b.spec, b.labels, readBinding(b)]);
 }

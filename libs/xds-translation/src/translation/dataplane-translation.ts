@@ -25,24 +25,27 @@ const ABSENT = undefined;
 
 /** Inputs of the translation of a Dataplane's own resources. */
 export interface DataplaneTranslationOptions extends Pick<TranslationOptions, 'tables'> {
-  /** Plans what takes a view's connections to a destination; undefined if there is none of this name. */
+  /** Plans the filter for a view's connections to a destination; undefined if there is no destination of this name. */
   readonly filterTo: (
     view: EnvoyView,
     destination: string,
   ) => Parameters<typeof outbound.outboundListener>[2] | undefined;
 }
 
-/** Translates what only the proxies of one Dataplane, or of one ingress, have: inbounds, ingresses, explicit outbounds. */
+/** Translates the resources that only the proxies of one Dataplane, or of one ingress, have: inbounds, ingresses, explicit outbounds. */
 export class DataplaneTranslation {
   constructor(private readonly options: DataplaneTranslationOptions) {}
 
-  /** The inbounds that the view's proxies serve. */
+  /** Returns the inbounds that the view's proxies serve. */
   inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
     const served = servedInbounds(this.findDataplane(dataplane));
     return isAgent === true ? served : ownInbounds(served);
   }
 
-  /** Returns the addresses at which the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
+  /**
+   * Returns the addresses at which the view's proxies serve as an ingress: that of the zone, or of the mesh of a Dataplane with ZoneIngress
+   * listeners.
+   */
   ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
     if (ingress) return [ingress];
     const found = this.findDataplane(dataplane);
@@ -53,7 +56,10 @@ export class DataplaneTranslation {
     return asDataplane(this.options.tables().dataplane(id));
   }
 
-  /** The explicit outbounds of the view's Dataplane: of those that claim one address the first has it, after inbounds. `at`: only one port is asked for. */
+  /**
+   * Returns the explicit outbounds of the view's Dataplane. Inbounds have precedence over outbounds with the same address; among outbounds the first
+   * wins. `at`: plans this port only.
+   */
   explicitOutbounds({ dataplane: id, capture, wire }: EnvoyView, at?: number): OutboundPlan {
     const found = wire === 'grpc' ? ABSENT : this.options.tables().dataplane(id);
     const dataplane = asDataplane(found);
@@ -66,7 +72,7 @@ export class DataplaneTranslation {
     return this.options.tables().explicit.plan(found, taken, at);
   }
 
-  /** Lists what the view's Dataplane should have and lacks, with the reason. */
+  /** Lists the listeners that the view's Dataplane defines and does not get, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     const { wire, isAgent } = view;
     const dataplane = wire === 'grpc' ? ABSENT : this.findDataplane(view.dataplane);
@@ -75,7 +81,7 @@ export class DataplaneTranslation {
     return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
   }
 
-  /** The server names under which the view's proxies, as an ingress, lead to a destination. */
+  /** Yields the server names of a destination at the view's proxies, if these are an ingress. */
   *serverNames(view: EnvoyView, destination: DestinationConfig): Iterable<string> {
     if (this.ingresses(view).length === 0) return;
     const { table } = this.options.tables();
@@ -85,19 +91,19 @@ export class DataplaneTranslation {
     }
   }
 
-  /** An ingress of one mesh serves no other. */
+  /** An ingress of one mesh serves no other mesh. */
   private withSni(view: EnvoyView, sni: string): Destination | undefined {
     const served = this.options.tables().table.withSni(sni);
     return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
   }
 
-  /** The cluster of the process behind an inbound. */
+  /** Plans the cluster of the process behind an inbound. */
   processCluster(view: EnvoyView, name: string): ResourceBuild | undefined {
     const inbound = this.inbounds(view).byCluster.get(name);
     return inbound && kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
   }
 
-  /** The cluster of a server name at an ingress. */
+  /** Plans the cluster of a server name at an ingress. */
   ingressCluster(view: EnvoyView, name: string, sni: string): ResourceBuild | undefined {
     const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
     if (!served) return ABSENT;
@@ -108,7 +114,7 @@ export class DataplaneTranslation {
     return { ...plan, isByNames: served.localNames.length > 0 };
   }
 
-  /** The endpoints of a destination in this zone, for its ingress. */
+  /** Plans the endpoints of a destination in this zone, for its ingress. */
   localEndpoints(view: EnvoyView, name: string, of: string): ResourceBuild | undefined {
     const { model } = this.options.tables();
     const found = this.ingresses(view).length > 0 ? model.destination(of) : ABSENT;
@@ -119,7 +125,7 @@ export class DataplaneTranslation {
     );
   }
 
-  /** The listener of an ingress, an inbound or an explicit outbound. */
+  /** Plans the listener of an ingress, an inbound or an explicit outbound. */
   listener(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     const made = (fields: ReturnType<typeof ingressListener>): ResourceBuild =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
@@ -158,7 +164,7 @@ export class DataplaneTranslation {
     return this.explicitOutbounds(view, names.parseHostPort(name).port).served.get(name);
   }
 
-  /** Whether an explicit outbound of the view's Dataplane has the address. */
+  /** Reports whether an explicit outbound of the view's Dataplane has the address. */
   isTaken(view: EnvoyView, vip: string): boolean {
     return this.explicitOutbound(view, `explicit:${vip}`) !== undefined;
   }

@@ -11,16 +11,16 @@ import { identitySecret, trustSecret } from '../messages/tls';
 import * as names from '../names/resource-names';
 import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 
-/** The view of proxies that serve as the zone's egress. */
+/** The view of proxies that are the zone's egress. */
 export type EgressView = EnvoyView & Required<Pick<EnvoyView, 'egress'>>;
 
 const ABSENT = undefined;
 
-/** Translates for an egress of the zone, for all meshes (docs/reference/xds-translation.md, The zone egress). */
+/** Translates the resources of an egress of the zone, for all meshes (docs/reference/xds-translation.md, The zone egress). */
 export class EgressTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
-  /** As `Translation.plan`. */
+  /** Like `Translation.plan`. */
   plan(view: EgressView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     switch (type) {
       case RESOURCE_TYPES.cluster:
@@ -34,14 +34,14 @@ export class EgressTranslation {
     }
   }
 
-  /** The cluster of a destination, where it leads there. */
+  /** Yields the cluster of a destination, if the destination is reached through the egress. */
   *clusterNames(destination: DestinationConfig): Iterable<string> {
     if (!destination.egress) return;
     const isRuled = this.options.tables().model.egressRules.of(destination) !== undefined;
     yield names.egressClusterName(destination.egress.serverName, isRuled);
   }
 
-  /** The meshes that it serves: those with something to reach, where it has an identity and access is known. */
+  /** Returns the meshes that the egress serves: those with services outside the mesh, where it has an identity and access is known. */
   leavingMeshes(): readonly Omit<LeavingMesh, 'ruled'>[] {
     return this.options
       .tables()
@@ -49,7 +49,7 @@ export class EgressTranslation {
       .flatMap((mesh) => this.leavingMesh(mesh) ?? []);
   }
 
-  /** The meshes that it lets nothing out of, with the reason. */
+  /** Returns the meshes whose traffic the egress blocks, with the reason. */
   unserved(at: SocketAddress): readonly RefusedResource[] {
     const { table, model } = this.options.tables();
     const meshes = table.leavingMeshes().filter((mesh) => model.egress.getIdentity(mesh) === '');
@@ -83,7 +83,7 @@ export class EgressTranslation {
     return kept('view', (last) => encodeResource(Listener, fields, last));
   }
 
-  /** The certificate in a mesh that it serves, or the authorities of that mesh. */
+  /** Plans the egress's certificate in a mesh, or the authorities of that mesh. */
   private secret({ egress: { identity } }: EgressView, name: string): ResourceBuild | 'pending' | undefined {
     const wanted = names.parseEgressSecret(name);
     if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;

@@ -36,16 +36,16 @@ import { ExcludedServices } from './excluded-services';
 
 const { cluster, listener, secret } = RESOURCE_TYPES;
 
-/** Most that is announced without giving the event loop back, where policies change. */
+/** Maximum number of announcements before yielding to the event loop, when policies change. */
 const MAX_IN_STEP = 64;
 
 /**
- * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
- * served are encoded again and announced where their bytes differ. A resource that Envoy's rules refuse keeps its last good content.
+ * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it affects: those that were served are encoded
+ * again, and announced if their bytes differ. A resource that violates Envoy's constraints keeps its last good content.
  */
 export class EnvoyResources implements ResourceSource<EnvoyView> {
   /**
-   * The revision of the index, so that what proxies of all replicas have acked compares. It never falls: after a new incarnation of
+   * The revision of the index, so that acknowledgements from proxies of all replicas can be compared. It never decreases: after a new incarnation of
    * the store with lower revisions it is ahead of the index by `shift`.
    */
   revision: number;
@@ -53,13 +53,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** Resources that proxies of several views share. */
   private readonly shared = new ServedResources<EnvoyView>();
   private readonly authorities = new TrustVersions();
-  /** The tables that are served from. While the index is being read anew they stay as they were, and so does the revision. */
+  /** The tables that are served. While the index is being reloaded they keep their state and their revision. */
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
   private readonly excluded: ExcludedServices;
   private readonly lists: ListedNames;
   private readonly made = new BuildTargets();
-  /** Since which revision changes are announced that are announced in slices. */
+  /** The revision since which the changes that are announced in slices exist. */
   private announcingSince: number | undefined;
   private readonly policies: PolicySource;
   private readonly hosts: KeptHosts;
@@ -102,12 +102,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.tables.model;
   }
 
-  /** Resolves when the index and the policies were loaded and everything is derived from it: no proxy is to be answered before. */
+  /** Resolves when the index and the policies are loaded and everything is derived from them: no proxy is answered before. */
   async whenLoaded(): Promise<void> {
     await Promise.all([this.loader.whenLoaded(), this.policies.whenLoaded()]);
   }
 
-  /** Follows what besides the index decides, until the returned function is called: then it follows nothing any more. */
+  /** Follows the inputs outside the index until the returned function is called. */
   follow(): () => void {
     const unsubscribe = [
       this.access.onReady(() => this.accessChanged()),
@@ -128,17 +128,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return point && { ...point, revision: this.revision - this.shift };
   }
 
-  /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
+  /** Returns the authorities, by id, in a trust secret of this version; undefined if no such secret was served here. */
   findAuthorities(version: string): readonly string[] | undefined {
     return this.authorities.of(version);
   }
 
-  /** Grows whenever `refused` or `findAuthorities` may say something else although the streams of a proxy have not moved. */
+  /** A counter that grows whenever `refused` or `findAuthorities` may return something else although the streams of a proxy have not changed. */
   get generation(): number {
     return this.shared.refusals + this.authorities.changes + this.tables.explicit.version;
   }
 
-  /** Resources that proxies share and that break Envoy's rules. */
+  /** The number of shared resources that violate Envoy's constraints. */
   get refusedCount(): number {
     return this.shared.refusedCount;
   }
@@ -163,7 +163,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (inPlace)
       return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name, view });
     const consumers = this.translation.findConsumer(view, type, name);
-    // What the view's namespace decided before, and what was wrong with it, is gone.
+    // The consumer scope that the view's namespace had, and its refusals, no longer apply.
     const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
     if (left && this.shared.hasScope(left)) this.shared.forget(type, [name], [left]);
     const scopes = consumers === undefined ? listScopes(view) : [consumerScope(view, consumers)];
@@ -213,7 +213,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
     this.views.of(view).onDemand.subscribed(type, asked);
-    // All at once, before the first of them is looked up: each makes lists of names stale.
+    // All names are processed before the first look-up, because each makes name lists stale.
     if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
   }
 
@@ -222,8 +222,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /**
-   * Whether the first connection to an address that a proxy asked for waits for a filter chain. A service may come to the address, go,
-   * or become HTTP, while the proxy goes on asking: from the first look at which it is HTTP the address is listed.
+   * Reports whether the first connection to an address waits for a filter chain. While a proxy keeps asking, a service may come to the address, go,
+   * or become HTTP: the address is listed from the first look-up that finds an HTTP service.
    */
   private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
     if (vip === undefined || !hasChains(view)) return false;
@@ -239,7 +239,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return onDemand.isWaiting(vip);
   }
 
-  /** The address is listed from now on, with its filter chain and all that this names. */
+  /** Lists the address from now on, with its filter chain and the resources that the chain names. */
   private beginUse(view: EnvoyView, vip: string, destination: DestinationConfig, routes: string | undefined): void {
     this.views.of(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
     this.relistIn(view);
@@ -261,12 +261,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(cluster, done, { view });
   }
 
-  /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
+  /** Announces a new certificate of the workload, or of an egress in `mesh`: certificates are not in the index. */
   viewChanged(view: EnvoyView, mesh?: string): void {
     this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
-  /** Everything was derived anew from the index. */
+  /** Announces a full derivation from the index. */
   private filledAnew(): void {
     const since = this.revision + 1;
     this.hosts.keepOnly(this.model);
@@ -275,7 +275,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.run(this.forgettingGone());
   }
 
-  /** Any resource may be another. */
+  /** Announces that any resource may have changed. */
   private tellAll(since: number): void {
     this.lists.relisted();
     this.shared.touchAll();
@@ -297,7 +297,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.outside((model) => model.accessChanged(), this.model.affected());
   }
 
-  /** Tables that are served while others are made decide by what holds now too. */
+  /** Tables that are served during a reload also apply the new policies. */
   private policiesFilledAnew(): void {
     this.model.rules.forget('all');
     if (this.model.mixesAccess()) return this.loader.refill();
@@ -305,7 +305,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tellAll(this.nextRevision);
   }
 
-  /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
+  /** Announces in slices, because a policy of a mesh affects all its services. Resources that nobody has requested are built on request. */
   private policiesChanged(change: PolicyChange): void {
     const access = servicesOfAccess(change, this.index);
     this.model.rules.forget(access);
@@ -316,7 +316,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.run(this.announceLater(since));
   }
 
-  /** The revision that is served once the tables hold all that the index does. */
+  /** The revision that will be served once the tables contain all changes of the index. */
   private get nextRevision(): number {
     return Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
   }
@@ -329,7 +329,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.announcingSince = undefined;
   }
 
-  /** A change that is not of the index; `cost`: how many services it computes. */
+  /** Applies a change from outside the index; `cost`: the number of services that it recomputes. */
   private outside(change: (model: TrafficModel) => ModelChange, cost = 0): void {
     this.loader.change((tables) => {
       const found = change(tables.model);
@@ -338,10 +338,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }, cost);
   }
 
-  /** `since`: the first revision that holds the change. */
+  /** `since`: the first revision that contains the change. */
   private applied(destinations: TrafficChange['destinations'], since: number): void {
     this.hosts.keepOnly(this.model);
-    // Whether a view lists a destination may depend on all of it but its endpoints.
+    // List membership of a destination may depend on all its fields except its endpoints.
     const relisted = destinations.filter(hasOtherConfig);
     for (const { name } of relisted) this.lists.destinationChanged(name);
     const first = Math.min(since, this.announcingSince ?? since);
@@ -349,18 +349,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.relist(first);
   }
 
-  /** Announces once that lists have other names, where a destination of theirs has changed. */
+  /** Announces once that lists have changed names, if a destination in them has changed. */
   private relist(revision: number): void {
     if (this.lists.hasChanged()) for (const each of this.listeners) each.relisted({ revision });
   }
 
-  /** Announces what was made of something that has changed, so much a step; all at once without `mostInStep`. */
+  /** Announces the builds whose inputs changed, at most `mostInStep` in a step; all at once by default. */
   private *announce(since: number, mostInStep = Infinity): Generator<undefined> {
     const { reads } = this.tables;
     for (const changed of takeInvalidated(reads, this.made, mostInStep)) {
       this.tellStale(changed, since);
       yield;
-      // All is announced with the tables that came meanwhile.
+      // A reload replaced the tables: everything was announced with the new ones.
       if (this.tables.reads !== reads) return;
     }
   }
@@ -369,7 +369,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { type, name } of [...this.shared.kept()]) yield this.forgetGone(type, name);
   }
 
-  /** Drops what is kept of a resource that is made no more, so that nothing is left where nobody asks for it again. */
+  /** Drops the kept content of a resource that no longer exists and that nobody may request again. */
   private forgetGone(type: string, name: string): void {
     for (const { scope, view } of [...this.shared.keptIn(type, name)]) {
       const plan = this.translation.plan(view, type, name);

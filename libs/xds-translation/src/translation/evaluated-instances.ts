@@ -9,12 +9,12 @@ import type { InboundRules, ServicePortRef } from '../access/inbound-rules';
 import type { AccessTable } from '../access/inbound-access';
 import type { Selecting } from '../access/inbound-services';
 
-/** An inbound behind a port of a service, and what decides who may call it. */
+/** An inbound behind a port of a service, and the rules about its callers. */
 export interface EvaluatedInstance extends Omit<InboundAccess, 'seesRequests'> {
   readonly dataplane: Identity;
-  /** Whether it is of requests; its proxy may be one that sees connections only. */
+  /** Whether the inbound is HTTP; its proxy may be one that sees connections only. */
   readonly isHttp: boolean;
-  /** Of each of `rules`: the ports of services whose policies they are. */
+  /** For each of `rules`: the ports of services to which it belongs. */
   readonly behind: readonly (readonly ServicePortRef[])[];
 }
 
@@ -24,12 +24,12 @@ interface EvaluatedModel extends Selecting {
   readonly rules: Pick<InboundRules, 'behind' | 'callers'>;
 }
 
-/** Most instances of a port that are looked at: they differ by their other services and by modes only. */
+/** Maximum number of instances of a port that are evaluated: instances differ by their other services and by modes only. */
 const MAX_INSTANCES = 256;
 
 /**
- * The instances in this zone behind a port of a service of this zone, with the rules of their inbounds about who may call; `pending` while access to
- * the mesh is not known. Of more than 256 the first. Linear in them and in the services that select them.
+ * Returns the instances in this zone behind a port of a service of this zone, with the access rules of their inbounds; `pending` while access to the
+ * mesh is unknown. At most the first 256. Linear in the instances and the services that select them.
  */
 export function evaluateInstances(
   model: EvaluatedModel,
@@ -45,7 +45,7 @@ export function evaluateInstances(
       const access = model.access.ofInbound(dataplane, inbound.at.port);
       if (access === 'pending') return access;
       const { rules, callers, revoked } = access;
-      // Clients speak plaintext to what has not acknowledged TLS yet.
+      // Clients speak plaintext to instances that have not acknowledged TLS yet.
       const mtls = model.access.isPlaintext(dataplane, inbound.at.port) ? 'Off' : access.mtls;
       const behind = rules.map((each) => model.rules.behind(dataplane, inbound.at.port, each));
       found.push({ mtls, rules, callers, revoked, behind, dataplane: dataplane.id, isHttp: isHttp(inbound) });
@@ -55,7 +55,7 @@ export function evaluateInstances(
   return found;
 }
 
-/** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
+/** Returns the SPIFFE ids of a Dataplane of this zone; empty where it has no identity, undefined where it does not exist. */
 export function idsOfDataplane({ index, rules }: EvaluatedModel, id: Identity): readonly string[] | undefined {
   const dataplane = index.byIdentityKey(identityKey(id));
   return dataplane && rules.callers.listIds(dataplane);

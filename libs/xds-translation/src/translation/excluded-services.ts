@@ -12,26 +12,29 @@ import { kept, type ResourceBuild, type TranslationOptions } from './resource-bu
 const { cluster, listener, filterChain } = RESOURCE_TYPES;
 
 /**
- * The services of App Mesh that the Dataplane of a VirtualNode may not call, because they are no backends of its node (T003-35): what a
- * client would enter them by is answered as if no service were there. Clusters that routes lead to are not excluded: a route of a
- * service that may be called leads to them.
+ * Excludes the services from App Mesh that the Dataplane of a VirtualNode may not call, because they are not backends of its node (T003-35): the
+ * resources by which a client would reach them are answered as if the service did not exist. Clusters behind routes are not excluded: a route of a
+ * permitted service may lead to them.
  */
 export class ExcludedServices {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
-  /** Whether a destination is excluded from the proxies of a view. Costs one look where the mesh has no service of App Mesh. */
+  /** Reports whether a destination is excluded from the proxies of a view. Costs one look-up if the mesh has no service from App Mesh. */
   has({ mesh, dataplane }: EnvoyView, destination: DestinationConfig): boolean {
     if (!dataplane || !this.options.tables().backends.hasAppMesh(mesh)) return false;
     return isExcludedFrom(this.options.tables().dataplane(dataplane), destination);
   }
 
-  /** The destination at an address of the view's mesh, unless it is excluded. */
+  /** Returns the destination at an address of the view's mesh, unless it is excluded. */
   atVip(view: EnvoyView, vip: string): DestinationConfig | undefined {
     const found = this.options.tables().table.configAtVip(view.mesh, vip);
     return found && !this.has(view, found) ? found : undefined;
   }
 
-  /** Returns what is sent in place of a resource that leads to a excluded service: `absent`, or what leads nowhere; undefined for others. */
+  /**
+   * Returns the replacement of a resource that leads to an excluded service: `absent`, or a resource that leads nowhere; undefined for other
+   * resources.
+   */
   findReplacement(view: EnvoyView, type: string, name: string): ResourceBuild | 'absent' | undefined {
     const entered = view.dataplane && this.entered(view, type, name);
     if (!entered || !this.has(view, entered)) return undefined;
@@ -42,7 +45,7 @@ export class ExcludedServices {
     return made((last) => encodeResource(Listener, clientListener(name, undefined, { routes: [] }), last));
   }
 
-  /** The destination that a client enters by a resource of this name. */
+  /** Returns the destination that a client reaches by a resource of this name. */
   private entered({ mesh, wire }: EnvoyView, type: string, name: string): DestinationConfig | undefined {
     const { table, backends } = this.options.tables();
     if (!backends.hasAppMesh(mesh)) return undefined;

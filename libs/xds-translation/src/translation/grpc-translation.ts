@@ -13,8 +13,8 @@ import { lostBackendPolicies } from '../grpc/grpc-policies';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from '../grpc/grpc-resources';
 
 /**
- * Resources for proxyless gRPC by type and name (docs/reference/xds-translation.md, gRPC). No name is ever removed, but
- * the listener of a server that is none: grpc-js does not recover from a deletion.
+ * Translates resources for proxyless gRPC by type and name (docs/reference/xds-translation.md, gRPC). No name is ever removed, except the listener of
+ * an address without a server: grpc-js does not recover from a deletion.
  */
 export class GrpcTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
@@ -52,7 +52,7 @@ export class GrpcTranslation {
     }
   }
 
-  /** Also of names of the endpoints in this zone only. */
+  /** Also accepts names of the endpoints in this zone only. */
   private destination({ mesh }: EnvoyView, name: string): Destination | undefined {
     const local = destinationOfLocalEndpoints(name);
     const found = this.options.tables().model.destination(local ?? name);
@@ -60,7 +60,7 @@ export class GrpcTranslation {
     return local === undefined ? found : { ...found, name, remote: [] };
   }
 
-  /** The listener of a channel: with the routes that decide for the clients of the view. */
+  /** Plans the listener of a channel, with the routes that apply to the clients of the view. */
   private channel(view: EnvoyView, name: string, target: Destination | undefined): ResourceBuild {
     const { routes } = this.options.tables();
     const routed: GrpcRoutes = target ? routes.calls(view, target) : { routes: [], lost: [] };
@@ -84,14 +84,14 @@ export class GrpcTranslation {
   }
 }
 
-/** A plan that says what clients do not do. */
+/** Adds the parts that clients do not apply to a plan, as its problem. */
 function withLost(plan: ResourceBuild, [lost, ...more]: readonly string[]): ResourceBuild {
   if (lost === undefined) return plan;
   const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
   return { ...plan, problem: FieldPath.at('routes').violation(reason, 'not-allowed') };
 }
 
-/** Lists the addresses at which gRPC servers of a Dataplane may listen: its inbounds, without a proxy between. */
+/** Lists the addresses at which gRPC servers of a Dataplane may listen: its inbounds, without a proxy in between. */
 function listGrpcServers(dataplane: DataplaneResource): readonly SocketAddress[] {
   const { address } = dataplane.spec.networking;
   return listInbounds(dataplane).flatMap(({ state, address: own = address, port }) => {

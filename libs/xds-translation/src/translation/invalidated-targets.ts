@@ -8,15 +8,15 @@ interface OfType {
   readonly names: string[];
 }
 
-/** Targets whose inputs have changed, to be announced together. */
+/** Targets whose inputs have changed and that are announced together. */
 export class InvalidatedTargets {
   /** By type and group. */
   readonly resources = new Map<string, OfType>();
   readonly destinations: string[] = [];
-  /** Views whose lists may have other names, and those of which any resource may be another. */
+  /** Views whose lists may have changed names, and views in which any resource may have changed. */
   readonly relisted: EnvoyView[] = [];
   readonly views: EnvoyView[] = [];
-  /** Resources that were made of something that is gone. */
+  /** Resources that were built from inputs that are gone. */
   readonly gone: ResourceTarget[] = [];
   size = 0;
 
@@ -36,7 +36,7 @@ export class InvalidatedTargets {
   }
 }
 
-/** Takes the targets whose inputs have changed, in steps; they are forgotten as built. */
+/** Yields between steps while it takes the targets whose inputs have changed and forgets their builds. */
 export function* takeInvalidated(
   reads: RecordedReads<BuildTarget>,
   made: BuildTargets,

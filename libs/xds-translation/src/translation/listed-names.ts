@@ -18,14 +18,14 @@ export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
   readonly excluded: ExcludedServices;
-  /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
+  /** Returns the `address:port` of the HTTP services that the view's proxies requested. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }
 
-/** One list of a view. */
+/** A kept list of a view. */
 interface KeptList {
   readonly given: GivenNames;
-  /** The changes that it holds: of everything, of the view, and of destinations. */
+  /** Identifies the changes that the list contains: of everything, of the view, and of destinations. */
   readonly version: string;
   position: number;
 }
@@ -35,7 +35,7 @@ interface Lists {
   readonly byType: Map<string, KeptList>;
   /** The reader of the view's own resources. */
   readonly reader: Reader<BuildTarget>;
-  /** Grows with every change that concerns this view alone. */
+  /** A counter that grows with every change that affects this view alone. */
   changes: number;
 }
 
@@ -45,22 +45,22 @@ interface ListedType {
   of(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string>;
 }
 
-/** Changed destinations that are remembered; who looks more seldom makes its lists anew. */
+/** Maximum number of changed destinations that are remembered; a list that is read more rarely is rebuilt. */
 const MAX_CHANGED = 16_384;
 const OWN = '';
-/** The list of the addresses that have a filter chain in the redirect listener of a view. */
+/** The list of addresses that have a filter chain in the redirect listener of a view. */
 const CHAINS = 'chains';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The clusters and listeners that proxies hold without asking for them by name. Lists are kept: a destination that changes costs a list
- * what it has of that destination, however many others there are. What a list has of a destination is recorded, as all that is made of the
- * tables, so that it is looked at again once something that it depends on has changed.
+ * Lists the clusters and listeners that proxies hold without requesting them by name. Lists are kept: a changed destination costs a list its own
+ * names, however many other destinations there are. The names of a destination in a list are a recorded build like any other, and are computed again
+ * when their inputs change.
  */
 export class ListedNames {
-  /** Grows with every change after which any list may be another. */
+  /** A counter that grows with every change after which any list may differ. */
   private changes = 0;
-  /** Names of destinations of which lists may have other names, in the order of their changes; the first has the number `forgotten`. */
+  /** Names of destinations whose names in lists may have changed, in the order of their changes; the first entry has the number `forgotten`. */
   private changed: string[] = [];
   private forgotten = 0;
   private announced = 0;
@@ -83,18 +83,18 @@ export class ListedNames {
 
   constructor(private readonly parts: ListedNamesParts) {}
 
-  /** Any name may have joined or left any list. */
+  /** Records that any name may have joined or left any list. */
   relisted(): void {
     this.changes += 1;
     this.readers.clear();
   }
 
-  /** Names may have joined or left the lists of a view. */
+  /** Records that names may have joined or left the lists of a view. */
   relistedIn(view: EnvoyView): void {
     this.getLists(view).changes += 1;
   }
 
-  /** Of a destination other names may be in lists. */
+  /** Records that the names of a destination in lists may have changed. */
   destinationChanged(name: string): void {
     this.readers.delete(name);
     this.changed.push(name);
@@ -116,7 +116,7 @@ export class ListedNames {
     return this.list(view, type)?.names ?? NONE;
   }
 
-  /** The names that joined or left a list since the last call; a listener that has another filter chain counts as one. */
+  /** Returns the names that joined or left a list since the last call; a listener with a changed filter chain is included. */
   takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
     const touched = this.list(view, type)?.takeTouched() ?? NONE;
     const hasOtherChains =
@@ -124,18 +124,18 @@ export class ListedNames {
     return hasOtherChains ? new Set([...touched, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER]) : touched;
   }
 
-  /** Whether the lists of a view hold what its own Dataplane has, and nothing that services bring or take. */
+  /** Reports whether the lists of a view contain only the resources of its own Dataplane, so that services do not change them. */
   areOwn(view: EnvoyView): boolean {
     const { reader } = this.getLists(view);
     return this.parts.tables().reads.record(recordingFor(reader), () => this.holdOwn(view));
   }
 
-  /** The `address:port` of the HTTP services that are listed for a view. */
+  /** Returns the `address:port` of the HTTP services that are listed for a view. */
   httpVips(view: EnvoyView): ReadonlySet<string> {
     return this.names(view, CHAINS);
   }
 
-  /** HTTP addresses that have a filter chain in the view's redirect listener: those that are listed or used. */
+  /** Returns the HTTP addresses that have a filter chain in the view's redirect listener: those listed or used. */
   http(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
     const { used, excluded, translation } = this.parts;
@@ -185,7 +185,7 @@ export class ListedNames {
   private holdOwn(view: EnvoyView): boolean {
     const { capture, dataplane, egress, listed } = view;
     const { translation, used, tables } = this.parts;
-    // Without a Dataplane nothing is its own.
+    // A view without a Dataplane has no resources of its own.
     if (!dataplane || egress || translation.own.ingresses(view).length > 0) return false;
     const { served, problems } = translation.own.explicitOutbounds(view);
     if (served.size + problems.length > 0) return false;
@@ -222,7 +222,7 @@ export class ListedNames {
     else if (destination.vip !== '') yield `vip:${formatVip(destination)}`;
   }
 
-  /** The cluster of a destination and those that its routes lead to. */
+  /** Yields the cluster of a destination and those that its routes lead to. */
   private *withBackends(view: EnvoyView, name: string): Iterable<string> {
     yield name;
     const destination = this.parts.translation.config(view, name);
@@ -248,14 +248,14 @@ export class ListedNames {
     if (at !== undefined) yield at;
   }
 
-  /** The destinations of which a list that is made anew may have something. */
+  /** Yields the destinations that may contribute to a list that is rebuilt. */
   private candidates(view: EnvoyView): Iterable<string> {
     const { tables, translation } = this.parts;
     if (!view.egress && translation.own.ingresses(view).length === 0) return view.capture ? this.listedNames(view) : [];
     return [...tables().model.destinations()].map(({ name }) => name);
   }
 
-  /** Whether the clients of a destination are sent it without asking. */
+  /** Returns a predicate: whether clients get a destination without requesting it. */
   private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
     const { excluded } = this.parts;
@@ -274,7 +274,7 @@ export class ListedNames {
 
   private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
     const declared = declaredBackends(this.parts.tables().dataplane(dataplane));
-    // With `redirect` services are sent when they are used.
+    // With `redirect`, services are sent when they are used.
     const isAll = !declared?.isOwn && capture !== undefined && capture.type !== 'redirect';
     return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
   }

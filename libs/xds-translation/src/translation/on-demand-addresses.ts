@@ -2,26 +2,26 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 
 const { filterChain, routes: routeConfiguration } = RESOURCE_TYPES;
 
-/** Steps that the first connection to an HTTP service waits for, in this order. */
+/** Resources that the first connection to an HTTP service waits for, in this order. */
 type FirstConnectionStep = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
 
 interface Use {
   readonly chain: string;
-  /** The routes that the chain names; undefined where it names none. */
+  /** The routes that the chain refers to; undefined if it refers to none. */
   readonly routes: string | undefined;
   step: FirstConnectionStep | 'listed';
 }
 
 /**
- * HTTP addresses that the proxies of one view use without having listed them. The first connection is let through when a proxy
- * has acked the filter chain and the routes of the address, so no request escapes its routes (docs/reference/xds-translation.md, On demand).
+ * HTTP addresses that the proxies of one view use although these are not listed for it. The first connection is let through when a proxy has
+ * acknowledged the filter chain and the routes of the address, so no request bypasses its routes (docs/reference/xds-translation.md, On demand).
  */
 export class OnDemandAddresses {
   private readonly byVip = new Map<string, Use>();
-  /** Filter chains and routes that proxies have asked for and not dropped. */
+  /** Filter chains and routes that proxies have requested and not dropped. */
   private readonly asked = { [filterChain]: new Set<string>(), [routeConfiguration]: new Set<string>() };
 
-  /** Addresses used so far, `address:port`: they stay listed. */
+  /** Addresses (`address:port`) used so far: they stay listed. */
   get used(): Iterable<string> {
     return this.byVip.keys();
   }
@@ -35,12 +35,12 @@ export class OnDemandAddresses {
     return use !== undefined && use.step !== 'done';
   }
 
-  /** Notes the use of an address. What its proxies hold of it already is not waited for: it is asked for once. */
+  /** Records the use of an address. Resources that its proxies already hold are not waited for: each is requested once. */
   begin({ vip, chain, routes }: Pick<Use, 'chain' | 'routes'> & { readonly vip: string }): void {
     this.byVip.set(vip, { chain, routes, step: this.getStep(chain, routes) });
   }
 
-  /** The routes of an address are those of another service now. */
+  /** Applies that the address belongs to another service with these routes. */
   follow(vip: string, routes: string | undefined): void {
     const use = this.byVip.get(vip);
     if (!use || use.routes === routes) return;
@@ -48,12 +48,12 @@ export class OnDemandAddresses {
     this.byVip.set(vip, { ...use, routes, step });
   }
 
-  /** No HTTP service has the address. */
+  /** Applies that no HTTP service has the address. */
   forget(vip: string): void {
     this.byVip.delete(vip);
   }
 
-  /** A proxy asks for these names. */
+  /** Applies that a proxy subscribed to these names. */
   subscribed(type: string, names: readonly string[]): void {
     for (const name of names) this.asked[type]?.add(name);
     const asked = new Set(names);
@@ -64,12 +64,12 @@ export class OnDemandAddresses {
     }
   }
 
-  /** A proxy asks for these names no longer. */
+  /** Applies that a proxy unsubscribed from these names. */
   unsubscribed(type: string, names: readonly string[]): void {
     for (const name of names) this.asked[type]?.delete(name);
   }
 
-  /** A proxy has acked all that it asked for of a type; returns the addresses that wait no longer. */
+  /** Applies that a proxy acknowledged everything that it requested of a type; returns the addresses that no longer wait. */
   acked(type: string): readonly string[] {
     const done: string[] = [];
     for (const [vip, use] of this.byVip) {

@@ -1,20 +1,20 @@
 import { hasChains, type EnvoyView } from '../views/envoy-view';
 import type { ResourceBuild } from './resource-build';
 
-/** The scope of what ingresses share; no mesh has this name. */
+/** The scope that ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
-/** After the name of a mesh: the scope of what its gRPC clients share. */
+/** Appended to the name of a mesh: the scope of its gRPC clients. */
 const GRPC = '/grpc';
-/** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
+/** Appended to the name of a mesh: the scope of its proxies that treat every service as TCP. */
 const BYTES = '/bytes';
-/** After the name of a mesh, before a namespace: the scope of what the proxies of a namespace share that has routes of its own. */
+/** Appended to the name of a mesh, followed by a namespace: the scope of the proxies of a namespace with routes of its own. */
 const CONSUMERS = '/consumers:';
-/** After each scope: what those share of it that resolve host names themselves, and what the others do, where these differ. */
+/** Appended to a scope if the contents differ: for clients that resolve host names themselves, and for the others. */
 const [NAMES, ADDRESSES] = ['/names', '/addresses'];
-/** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
+/** Appended to the name of a mesh: the scope of its proxies that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
-/** The scopes in which a view's shared resources are kept. */
+/** Returns the scopes in which a view's shared resources are kept. */
 export function listScopes(view: EnvoyView): readonly string[] {
   return sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
 }
@@ -30,12 +30,12 @@ function sharedScopes(view: EnvoyView): readonly string[] {
   return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
 }
 
-/** The scope of what the proxies of a namespace share where its own routes decide. */
+/** Returns the scope of the proxies of a namespace whose own routes apply. */
 export function consumerScope(view: EnvoyView, namespace: string): string {
   return `${listScopes(view).at(-1)}${CONSUMERS}${namespace}`;
 }
 
-/** The scope in which a resource is kept that is made by a plan. */
+/** Returns the scope in which the resource of a plan is kept. */
 export function formatScopeName(plan: ResourceBuild, view: EnvoyView): string {
   const shared = formatSharedScope(plan, view);
   return plan.isByNames === true && plan.scope !== 'view' ? shared + hostScope(view) : shared;

@@ -5,21 +5,21 @@ import type { TrustDomain } from '../model/trust-domains';
 import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
 import type { ResourceBuild } from './resource-build';
 
-/** Most refused resources that are remembered of one scope. */
+/** Maximum number of refused resources that are remembered in one scope. */
 const MAX_REFUSED = 1_000;
 const NONE: readonly RefusedResource[] = [];
 
-/** Until a change touches it, a resource is served again without a look at the model. */
+/** A kept resource: it is served again without reading the model until a change affects it. */
 interface KeptResource<V> {
   readonly of: ServedName;
   readonly resource: EncodedResource;
-  /** The view that it was made for last. */
+  /** The view for which it was last built. */
   readonly view: V;
   readonly isFresh: boolean;
   readonly touches: number;
 }
 
-/** The key of a served resource: those of a scope are the same for all proxies that are served from it. */
+/** The key of a served resource: resources of a scope are the same for all proxies that the scope serves. */
 export interface ServedName {
   readonly scope: string;
   readonly type: string;
@@ -27,19 +27,19 @@ export interface ServedName {
 }
 
 /**
- * The resources that were served, by scope, and those that break Envoy's rules: they keep their last good content. What is gone is
- * kept no longer.
+ * The resources that were served, by scope, and those that violate Envoy's constraints: these keep their last good content. A resource that is gone
+ * is dropped.
  */
 export class ServedResources<V> {
   private readonly byKey = new Map<string, KeptResource<V>>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
   private readonly scopes = new Set<string>();
-  /** Grows whenever what breaks Envoy's rules is something else. */
+  /** A counter that grows whenever the set of refused resources changes. */
   refusals = 0;
-  /** How often everything was touched. */
+  /** The number of calls of `touchAll`. */
   private touches = 0;
 
-  /** The resource as it was served, where nothing has touched it since. */
+  /** Returns the resource as it was served, if no change has affected it since. */
   fresh(scopes: readonly string[], type: string, name: string): EncodedResource | undefined {
     for (const scope of scopes) {
       const found = this.byKey.get(formatKey({ scope, type, name }));
@@ -48,7 +48,7 @@ export class ServedResources<V> {
     return undefined;
   }
 
-  /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
+  /** Encodes a resource by its plan. Returns the last good content if it violates Envoy's constraints, and undefined if there is none. */
   serve(plan: ResourceBuild, of: ServedName & { readonly view: V }): EncodedResource | undefined {
     const key = formatKey(of);
     this.scopes.add(of.scope);
@@ -79,17 +79,17 @@ export class ServedResources<V> {
     }
   }
 
-  /** Whether a resource of this scope was ever served. */
+  /** Reports whether a resource of this scope was ever served. */
   hasScope(scope: string): boolean {
     return this.scopes.has(scope);
   }
 
-  /** A change may have touched everything. */
+  /** Records that a change may have affected everything. */
   touchAll(): void {
     this.touches += 1;
   }
 
-  /** A change has touched these names: in these scopes, or in all. */
+  /** Records that a change affected these names: in these scopes, or in all. */
   touch(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
     for (const scope of scopes)
       for (const name of names) {
@@ -99,7 +99,7 @@ export class ServedResources<V> {
       }
   }
 
-  /** These resources are gone: in these scopes, or in all. */
+  /** Drops these resources: in these scopes, or in all. */
   forget(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
     for (const scope of scopes)
       for (const name of names) {
@@ -108,13 +108,13 @@ export class ServedResources<V> {
       }
   }
 
-  /** Those that break Envoy's rules, of these scopes. Costs nothing where nothing does. */
+  /** Returns the refused resources of these scopes. Costs nothing if there is none. */
   refused(scopes: readonly string[]): readonly RefusedResource[] {
     if (this.refusedIn.size === 0) return NONE;
     return scopes.flatMap((scope) => [...(this.refusedIn.get(scope)?.values() ?? [])]);
   }
 
-  /** How many break Envoy's rules. */
+  /** The number of refused resources. */
   get refusedCount(): number {
     return [...this.refusedIn.values()].reduce((sum, { size }) => sum + size, 0);
   }
@@ -141,19 +141,22 @@ function formatKey({ scope, type, name }: ServedName): string {
   return `${type} ${scope} ${name}`;
 }
 
-/** Trust secrets that are remembered of each mesh: a proxy that lags further behind has its authorities with its next ack. */
+/**
+ * Maximum number of trust secrets remembered for each mesh: the authorities of a proxy that lags further behind are known again at its next
+ * acknowledgement.
+ */
 const MAX_VERSIONS = 16;
 
-/** Authorities in the trust secrets that were served lately, by version: proxies ack versions. */
+/** The authorities in recently served trust secrets, by version, because proxies acknowledge versions. */
 export class TrustVersions {
-  /** Grows whenever a version comes or goes. */
+  /** A counter that grows whenever a version comes or goes. */
   changes = 0;
-  /** Meshes may have secrets of the same content. */
+  /** Counts meshes, because secrets of several meshes may have the same content. */
   private readonly byVersion = new Map<string, { readonly authorities: readonly string[]; meshes: number }>();
-  /** By mesh: its latest versions, the newest last. */
+  /** The latest versions of each mesh, the newest last. */
   private readonly latest = new Map<string, string[]>();
 
-  /** A secret with these domains was served to a proxy of a mesh. */
+  /** Records that a secret with these domains was served to a proxy of a mesh. */
   served(mesh: string, { version }: Pick<EncodedResource, 'version'>, domains: readonly TrustDomain[]): void {
     const latest = this.latest.get(mesh) ?? [];
     if (latest.at(-1) === version) return;
@@ -166,7 +169,7 @@ export class TrustVersions {
     if (oldest !== undefined) this.release(oldest);
   }
 
-  /** The ids of authorities, sorted; undefined for a version that was not served lately. */
+  /** Returns the ids of authorities, sorted; undefined for a version that was not served recently. */
   of(version: string): readonly string[] | undefined {
     return this.byVersion.get(version)?.authorities;
   }

@@ -28,7 +28,7 @@ import { firstProblem, type TrafficMode } from '../tables/service-bindings';
 
 const ABSENT = undefined;
 
-/** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
+/** Translates Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
 export class Translation {
   private readonly grpc: GrpcTranslation;
   readonly egress: EgressTranslation;
@@ -43,10 +43,10 @@ export class Translation {
     });
   }
 
-  /** Plans a resource; undefined if there is none of this name, `pending` until a later change. Costs by its content. */
+  /** Plans a resource; undefined if there is none of this name, `pending` until a later change. The cost is linear in its content. */
   plan(view: EnvoyView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
-    // An agent writes them into the files of its programs.
+    // Secrets of gRPC are planned like Envoy's: an agent writes them into the files of its programs.
     if (view.wire === 'grpc' && type !== RESOURCE_TYPES.secret) return this.grpc.plan(view, type, name);
     if (view.egress) return this.egress.plan({ ...view, egress: view.egress }, type, name);
     switch (type) {
@@ -67,24 +67,24 @@ export class Translation {
     }
   }
 
-  /** Lists what a view's own Dataplane, or its egress, should have and lacks, with the reason. */
+  /** Lists the listeners of a view's own Dataplane, or the meshes of its egress, that are not served, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     return view.egress ? this.egress.unserved(view.egress.at) : this.own.unserved(view);
   }
 
-  /** A destination of the view's mesh. */
+  /** Returns a destination of the view's mesh. */
   destination({ mesh }: EnvoyView, name: string): Destination | undefined {
     const found = this.options.tables().model.destination(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
-  /** The same without its endpoints. */
+  /** Returns a destination without its endpoints. */
   config({ mesh }: EnvoyView, name: string): DestinationConfig | undefined {
     const found = this.options.tables().model.config(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
-  /** A kernel that leads connections itself has no identity: it is led in plaintext wherever that is taken, and nowhere else. */
+  /** A kernel that forwards connections itself has no identity: it uses plaintext wherever that is accepted, and no other endpoints. */
   private asSeenBy({ capture }: EnvoyView, destination: Destination): Destination {
     if (capture?.type !== 'translate') return destination;
     const seen = (each: LocalEndpoint): LocalEndpoint => ({ ...each, plaintext: each.takesPlaintext });
@@ -102,12 +102,12 @@ export class Translation {
     return destination && this.towards(view, name, destination, 'mesh');
   }
 
-  /** Makes something that only a Dataplane's proxies have; its reads are recorded as theirs. */
+  /** Builds something that only a Dataplane's proxies have; its reads are recorded as theirs. */
   private alone<R>(make: () => R): R {
     return this.options.tables().reads.recordOwn(make);
   }
 
-  /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
+  /** Never returns undefined: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes apply. */
   private vipCluster(view: EnvoyView, name: string, vip: string): ResourceBuild {
     const destination = this.options.tables().table.atVip(view.mesh, vip);
     if (!destination)
@@ -119,7 +119,7 @@ export class Translation {
     return this.towards(view, name, destination, scope);
   }
 
-  /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
+  /** Plans the cluster of a destination; parts that cannot be translated are shown at the Dataplanes that use it. */
   private towards(
     view: EnvoyView,
     name: string,
@@ -140,7 +140,7 @@ export class Translation {
     return { ...plan, isByNames: isDirect || hasNames(destination), ...(problem && { problem }) };
   }
 
-  /** Never absent: a cluster would wait for its endpoints. */
+  /** Never returns undefined: a cluster would wait for its endpoints. */
   private endpoints(view: EnvoyView, name: string): ResourceBuild {
     const { model, backendPolicies } = this.options.tables();
     const none: ResourceBuild = {
@@ -163,7 +163,7 @@ export class Translation {
     const local = names.destinationOfLocalEndpoints(name);
     if (local !== undefined) return this.alone(() => this.own.localEndpoints(view, name, local)) ?? none;
     const destination = this.destination(view, name);
-    // Where a service is outside the mesh is for the egress to know, not for its clients.
+    // The addresses of a service outside the mesh are known to the egress, not to its clients.
     if (!destination || destination.egress) return none;
     if (destination.external)
       return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
@@ -201,7 +201,7 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination, filter), last));
   }
 
-  /** Never absent once it is asked for: the listener names it, and would not get ready. */
+  /** Never returns undefined for a requested chain: the listener refers to it and would not become ready. */
   private chain(view: EnvoyView, name: string): ResourceBuild {
     const vip = names.restOfXdsName(name, 'fc');
     const destination = vip === undefined ? ABSENT : this.options.tables().table.atVip(view.mesh, vip);
@@ -226,7 +226,7 @@ export class Translation {
     return this.options.tables().routes.trafficMode(view, destination);
   }
 
-  /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
+  /** Reports whether a destination has a filter chain of its own in the view's redirect listener: if it is more than TCP. */
   hasChain(view: EnvoyView, destination: DestinationConfig): boolean {
     return hasChains(view) && this.trafficMode(view, destination) !== 'bytes';
   }
@@ -236,7 +236,7 @@ export class Translation {
     return destination && this.filterTo(view, destination);
   }
 
-  /** Plans what takes connections to a destination. */
+  /** Plans the filter that takes connections to a destination. */
   private filterTo(view: EnvoyView, destination: Destination) {
     const { routes } = this.options.tables();
     const binding = routes.findBinding(view, destination);
@@ -250,7 +250,7 @@ export class Translation {
     }
   }
 
-  /** The namespace whose routes, or policies, decide about a resource for a view, where they are its consumers' own. */
+  /** Returns the namespace whose own routes or policies apply to a resource of a view; undefined if the producer's apply. */
   findConsumer(view: EnvoyView, type: string, name: string): string | undefined {
     if (!view.dataplane || view.capture?.type === 'translate') return ABSENT;
     const of = this.routed(view, type, name);
@@ -258,7 +258,7 @@ export class Translation {
     return of && this.options.tables().routes.findConsumer(view, { of, rules });
   }
 
-  /** The destination whose routes decide about a resource. */
+  /** Returns the destination whose routes a resource contains. */
   private routed(view: EnvoyView, type: string, name: string): DestinationConfig | undefined {
     const { table } = this.options.tables();
     if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.configOfTarget(view.mesh, name) : ABSENT;
@@ -286,7 +286,7 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(HostName, toHostName(name, found, ports), last));
   }
 
-  /** The address of a destination, where what is there is more than bytes to a view. */
+  /** Returns the address of a destination if it is more than TCP to a view. */
   chainAt(view: EnvoyView, { vip, port }: DestinationConfig): string | undefined {
     if (vip === '') return undefined;
     const at = formatVip({ vip, port });

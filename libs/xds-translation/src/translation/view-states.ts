@@ -4,16 +4,16 @@ import { ServedResources } from './served-resources';
 
 /** State of one view, kept as long as the view is. */
 export interface ViewState {
-  /** Resources that are made for this view. */
+  /** Resources that are built for this view. */
   readonly served: ServedResources<EnvoyView>;
   readonly onDemand: OnDemandAddresses;
 }
 
-/** The states of views; a view that nobody holds any more takes its state with it. */
+/** The states of views, held weakly: the state of a view is collected together with the view. */
 export class ViewStates {
   private readonly states = new WeakMap<EnvoyView, ViewState>();
 
-  /** Returns the state of a view, made at its first use. */
+  /** Returns the state of a view, created at its first use. */
   of(view: EnvoyView): ViewState {
     const known = this.states.get(view);
     if (known) return known;

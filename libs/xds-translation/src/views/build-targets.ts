@@ -1,7 +1,7 @@
 import { Reader, type Recording } from '../reads/recorded-reads';
 import type { EnvoyView } from './envoy-view';
 
-/** A resource by type and name: for all who ask for it, or with `group` one that only the proxies of this Dataplane have. */
+/** A resource by type and name: shared by all clients that request it, or with `group` one that only the proxies of this Dataplane have. */
 export interface ResourceTarget {
   readonly of: 'resource';
   readonly type: string;
@@ -10,8 +10,8 @@ export interface ResourceTarget {
 }
 
 /**
- * What is made of the tables of traffic: resources; what of any resource depends on the Dataplane of a view; what lists have of a
- * destination; and what they have of a view's own.
+ * A build from the traffic tables: a resource, the part of any resource that depends on the Dataplane of a view, the names of a destination in a
+ * list, or the view's own names in a list.
  */
 export type BuildTarget =
   | ResourceTarget
@@ -19,15 +19,15 @@ export type BuildTarget =
   | { readonly of: 'destination in lists'; readonly name: string }
   | { readonly of: 'lists'; readonly view: EnvoyView };
 
-/** The resources that were made, as readers of what they were made of. */
+/** The resources that were built, as readers of their inputs. */
 export class BuildTargets {
   private readonly shared = new Map<string, Reader<BuildTarget>>();
   private readonly alone = new Map<string, Map<string, Reader<BuildTarget>>>();
-  /** Of the shared ones, those of which there is nothing: they are known as long as somebody asks for them by name. */
+  /** Shared resources that do not exist: they are recorded as long as a client requests them by name. */
   private readonly absent = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, Reader<BuildTarget>>();
 
-  /** Returns the readers of a resource's inputs for a view; `group`: of its proxies. */
+  /** Returns the readers of a resource's inputs for a view; `group`: that of the view's proxies. */
   recording(
     view: EnvoyView,
     { type, name, group }: { readonly type: string; readonly name: string; readonly group: string | undefined },
@@ -45,7 +45,7 @@ export class BuildTargets {
     };
   }
 
-  /** Forgets a target whose inputs have changed: the next build is another reader. */
+  /** Forgets a target whose inputs have changed: the next build creates a new reader. */
   forget({ type, name, group }: ResourceTarget): void {
     const known = group === undefined ? this.shared : this.alone.get(group);
     known?.delete(`${type} ${name}`);
@@ -53,12 +53,14 @@ export class BuildTargets {
     if (group !== undefined && known?.size === 0) this.alone.delete(group);
   }
 
-  /** There is no resource of this name. */
+  /** Records that there is no resource of this name. */
   noteAbsent(type: string, name: string): void {
     this.absent.add(`${type} ${name}`);
   }
 
-  /** Nobody asks for this by name any more. Returns its reader where there is no such resource: nobody has it, either. */
+  /**
+   * Applies that no client requests this name any more. Returns the reader of a resource that does not exist, because then nobody holds it either.
+   */
   release(type: string, name: string): Reader<BuildTarget> | undefined {
     const key = `${type} ${name}`;
     if (!this.absent.delete(key)) return undefined;

@@ -1,5 +1,8 @@
-/** In the metadata of an agent's node: it resolves host names. An agent of an older version does not say so, and gets addresses. */
+/**
+ * The key in the metadata of an agent's node by which the agent declares that it resolves host names. Agents of older versions do not set it, and get
+ * addresses.
+ */
 export const RESOLVES_NAMES = 'causeway.io/resolves-names';
 
-/** In the metadata of an agent's node: the namespace that its id ends with. A control plane of an older version goes by the id. */
+/** The key in the metadata of an agent's node for the namespace that its id ends with. Control planes of older versions parse the id. */
 export const NODE_NAMESPACE = 'causeway.io/namespace';

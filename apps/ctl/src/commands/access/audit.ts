@@ -17,7 +17,7 @@ export interface AuditOptions {
   readonly output: Output | 'wide';
 }
 
-/** `causeway audit`: what users did and what was refused to them, newest first. */
+/** `causeway audit`: actions of users and their refusals, newest first. */
 export async function audit(context: CommandContext, options: AuditOptions): Promise<number> {
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ENTRIES)
@@ -35,7 +35,7 @@ export async function audit(context: CommandContext, options: AuditOptions): Pro
   return 0;
 }
 
-/** Entries that are shown at most. */
+/** Maximum number of entries that are shown. */
 const MAX_ENTRIES = 100_000;
 
 async function listEntries(
@@ -49,12 +49,12 @@ async function listEntries(
   return (await context.api()).rest.items(listAuditEntries, { query, most: limit });
 }
 
-/** The name of a kind; a word that is none is kept, for things such as ZoneToken that are not kinds of resources. */
+/** Returns the name of a kind; an unknown word is kept, for activities such as ZoneToken. */
 function kindName({ registry }: CommandContext, word: string | undefined): string | undefined {
   return word === undefined ? undefined : (findKind(registry, word)?.name ?? word);
 }
 
-/** A time as it is given, or how long ago: `1h`. */
+/** Parses a time, or an age such as `1h`. */
 function parseTime(context: CommandContext, text: string | undefined, flag: string): string | undefined {
   if (text === undefined) return undefined;
   if (!/^\d+[smhdw]/.test(text)) return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;

@@ -12,7 +12,7 @@ import { describeToken } from '../../settings/token-claims';
 
 type AskedVerb = (typeof verbs)[number];
 
-/** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
+/** `causeway auth whoami`: the caller as the control plane authenticated it, its roles, and the expiry of the token. */
 export async function whoami(context: CommandContext, { output }: { readonly output: Output }): Promise<number> {
   const caller = await (await context.api()).rest.call(whoAmI);
   if (output !== 'table') {
@@ -30,13 +30,13 @@ export async function whoami(context: CommandContext, { output }: { readonly out
   return 0;
 }
 
-/** Names of the methods of authentication, for people. */
+/** Names of the authentication methods, for people. */
 const BY: Readonly<Record<string, string>> = {
   'user-token': 'a user token',
   oidc: 'a token of an OIDC issuer',
   'operator-token': 'the operator token',
   'local-socket': 'its unix socket on this machine',
-  // A control plane of a former version.
+  // Sent by control planes of older versions.
   localhost: 'asking from the machine of the control plane',
   nothing: 'nothing: no credentials were sent',
 };
@@ -45,7 +45,7 @@ function roleText({ role, binding, effect }: AnswerOf<typeof whoAmI>['roles'][nu
   return `${effect === 'restricts' ? 'no more than ' : ''}${role}, by ${binding}`;
 }
 
-/** Caller and target of `causeway auth can-i`. */
+/** Options of `causeway auth can-i`. */
 export interface CanIOptions {
   readonly namespace?: string;
   readonly mesh?: string;
@@ -55,8 +55,8 @@ export interface CanIOptions {
 }
 
 /**
- * `causeway auth can-i VERB KIND [NAME]`: yes or no, and by which binding; exit code 0: yes, 1: no, 2: it cannot be said.
- * Rights depend on the place of a resource: with a name, mesh and namespace are those that other commands would take.
+ * `causeway auth can-i VERB KIND [NAME]`: yes or no, and the binding that decides; exit code 0: yes, 1: no, 2: unknown. Rights depend on the mesh and
+ * namespace of a resource: with a name, their defaults are those of other commands.
  */
 export async function canI(
   context: CommandContext,
@@ -79,7 +79,7 @@ export async function canI(
 
 type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
 
-/** Returns the place of a resource. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+/** Returns the mesh and namespace of a resource. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
 async function findPlace(
   context: CommandContext,
   { kind, name }: NamedResource,
@@ -101,7 +101,7 @@ async function review(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const asksOfItself = query.user === undefined && query.group === undefined;
-    // // A caller without any right may not even ask.
+    // A caller without any right may not even ask.
     if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: formatApiError(error) };
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
     throw new UsageError(`${formatApiError(error)}${violations.join('')}`, { cause: error });

@@ -14,13 +14,13 @@ export interface RotationOptions extends AuthorityOptions {
   readonly abandon?: boolean;
 }
 
-/** `causeway ca`: the certificate authority of a zone's workloads, and how a rotation of it stands. */
+/** `causeway ca`: the certificate authority of a zone's workloads, and the state of its rotation. */
 export async function showAuthority(context: CommandContext, { output }: AuthorityOptions): Promise<number> {
   print(context, await (await context.api()).rest.call(showWorkloadAuthority), output);
   return 0;
 }
 
-/** `causeway ca rotate`: begins a rotation, forces the step that waits, or gives it up; shows how it stands then. */
+/** `causeway ca rotate`: starts a rotation, forces its waiting step, or cancels it; then shows its state. */
 export async function rotateAuthority(context: CommandContext, options: RotationOptions): Promise<number> {
   const { deadline, force, abandon, output } = options;
   const body = {
@@ -46,7 +46,7 @@ const STEPS: Readonly<Record<string, string>> = {
   retiring: 'retiring: the new authority signs; the old one is trusted until its last certificate has ended',
 };
 
-/** The lines about the step, one fact each. */
+/** Returns the lines about the step, one fact each. */
 function stepLines(authority: WorkloadAuthority, now: number): readonly string[] {
   const { step, since, deadline, until = '', usedBy = '', missing } = authority;
   const { total, items: names } = missing;

@@ -6,7 +6,7 @@ import { StatusLine } from '../../printer';
 import { printWarnings } from '../delete';
 import type { BatchProgress, DocumentResult } from './batches';
 
-/** Maximum number of documents whose outcomes are listed one by one; of more only the refused ones, and a summary. */
+/** Maximum number of documents whose results are listed one by one; above it only refused ones and a summary. */
 const MAX_LISTED = 100;
 /** Maximum number of listed refused documents. */
 const MAX_REFUSED = 50;
@@ -25,7 +25,7 @@ export class ApplyReport {
     return this.count('refused') + this.count('skipped');
   }
 
-  /** Prints a result; `more` prints what belongs below its first line. */
+  /** Prints a result; `more` prints the lines below its first one. */
   async result(reported: DocumentResult, more: () => Promise<void>): Promise<void> {
     const { result } = reported;
     const { outcome } = result;
@@ -81,12 +81,12 @@ export class ApplyReport {
   }
 }
 
-/** `MeshService redis`; empty for a document that names no resource. */
+/** Returns `MeshService redis`; empty for a document that names no resource. */
 export function whoIs({ id }: ApplyResult): string {
   return id ? `${id.kind} ${id.name}` : '';
 }
 
-/** One line on the terminal that says how far a batch is; nothing where standard error is no terminal. */
+/** A progress line of a batch on the terminal; nothing if standard error is not a terminal. */
 export class ProgressLine {
   private readonly line = new StatusLine();
 

@@ -14,7 +14,7 @@ import { applyDocuments, type BatchOptions, type DocumentResult } from './batche
 /** Options of `causeway apply`. */
 export interface ApplyOptions extends BatchOptions {
   readonly filename: readonly string[];
-  /** With a dry run on the global: the zone whose view of the names is printed. */
+  /** With a dry run on the global: the zone from whose point of view names are printed. */
   readonly seenFrom?: string;
   /** Delete resources that match `selector` and are not in the files. */
   readonly prune?: boolean;
@@ -49,8 +49,8 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
 }
 
 /**
- * Deletes the resources that match the selector, are of a kind and a mesh of the applied ones, were made on this control plane,
- * and are not in the files. Returns how many could not be deleted.
+ * Deletes the resources that match the selector, have a kind and mesh of the applied ones, were made on this control plane, and are not in the files.
+ * Returns how many could not be deleted.
  */
 async function prune(
   context: CommandContext,
@@ -58,7 +58,7 @@ async function prune(
   { selector, dryRun = false }: Pick<ApplyOptions, 'selector' | 'dryRun'>,
 ): Promise<number> {
   const kept = new Set(applied.map(identityKey));
-  // // Applied documents have the zone of this control plane.
+  // Applied documents have the zone of this control plane.
   const places = new Map(applied.map((id) => [JSON.stringify([id.kind, id.mesh, id.zone]), id]));
   let failures = 0;
   for (const { kind: name, mesh, zone } of places.values()) {
@@ -71,7 +71,7 @@ async function prune(
   return failures;
 }
 
-/** Of a HostnameGenerator a dry run tells the names that it would make. */
+/** Returns the names that a HostnameGenerator would create, from a dry run. */
 async function generatorNames(
   context: CommandContext,
   { document: { value }, result: { id } }: DocumentResult,
@@ -88,7 +88,7 @@ async function generatorNames(
   }
 }
 
-/** Prints the answer to a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
+/** Prints the result of a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
 function printDryRunNames(context: CommandContext, answer: object): void {
   if (!('names' in answer)) {
     context.print('  --seen-from ZONE tells the names that it would make there');

@@ -2,16 +2,16 @@ import { ApiError, type ApplyResult } from '@causeway/api-client';
 import { UsageError, type CommandContext } from '../../context';
 import type { SourceDocument } from '../../documents';
 
-/** Bounds of one batch of the server. */
+/** Maximum size of one batch of the server. */
 const MAX_DOCUMENTS = 10_000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Options of applying documents. */
 export interface BatchOptions {
-  /** Of documents that name none; empty: the server decides. */
+  /** The mesh of documents that name none; empty: the server decides. */
   readonly mesh: string;
   readonly dryRun?: boolean;
-  /** Write all documents or none. */
+  /** Whether all documents are written or none. */
   readonly atomic?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface BatchOptions {
 export interface DocumentResult {
   readonly document: SourceDocument;
   readonly result: ApplyResult;
-  /** Another document of the same resource. */
+  /** An earlier document of the same resource. */
   readonly same?: SourceDocument;
 }
 

@@ -2,20 +2,20 @@ import type { Registry } from '@causeway/resources';
 import { readTypedLine, listOptions, type TypedLine } from './command-line';
 import type { Command, Option } from 'commander';
 
-/** One completion, with what people read of it. */
+/** One completion, with its description. */
 export interface Candidate {
   readonly value: string;
   readonly description?: string;
-  /** More of the word follows: the shell adds no space. */
+  /** Whether the word continues: the shell then adds no space. */
   readonly open?: boolean;
 }
 
-/** Names that only the server or the user's files know; empty where they cannot be had. */
+/** Names from the server or the user's files; empty if these are not available. */
 export interface NameSource {
-  /** Names of resources of a kind that contain `part`. */
+  /** Returns the names of resources of a kind that contain `part`. */
   resources(plural: string, part: string, typed: TypedLine): Promise<readonly string[]>;
   contexts(): readonly string[];
-  /** The kinds of the program; those that the server declares too, as far as it answers, unless `noun` names one of the program's. */
+  /** Returns the kinds of the program; also the server's declared kinds, if it answers, unless `noun` names one of the program's. */
   kinds(typed: TypedLine, noun?: string): Promise<Registry>;
 }
 
@@ -125,7 +125,7 @@ async function listOperands(
   return typed.command.registeredArguments[0]?.argChoices?.map((value) => ({ value })) ?? [];
 }
 
-/** A kind, the names of a kind, or `KIND/NAME`. */
+/** Completes a kind, a name of a kind, or `KIND/NAME`. */
 async function resourceWords(
   typed: TypedLine,
   { names, current }: { readonly names: NameSource; readonly current: string },

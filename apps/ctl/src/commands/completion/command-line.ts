@@ -1,20 +1,20 @@
 import type { Command, Option } from 'commander';
 
-/** Words typed on a command line. */
+/** The parsed words of an unfinished command line. */
 export interface TypedLine {
-  /** The innermost command that was named. */
+  /** The innermost command. */
   readonly command: Command;
-  /** Its name below the program, as in `zones confirm`. */
+  /** Its name without the program's, as in `zones confirm`. */
   readonly path: string;
   /** Words that are neither commands nor options. */
   readonly operands: readonly string[];
   /** Values of the options, by attribute. */
   readonly options: Readonly<Record<string, string>>;
-  /** The option whose value comes next. */
+  /** The option whose value the next word is. */
   readonly pending: Option | undefined;
 }
 
-/** Reads the words before the one that is completed. Nothing is wrong to it: people are still typing. */
+/** Parses the words before the one that is completed. Accepts errors, because the user is still typing. */
 export function readTypedLine(program: Command, words: readonly string[]): TypedLine {
   let command = program;
   const path: string[] = [];
@@ -43,18 +43,18 @@ export function readTypedLine(program: Command, words: readonly string[]): Typed
   return { command, path: path.join(' '), operands, options, pending };
 }
 
-/** The option of a flag, of the command or of one above it. */
+/** Returns the option of a flag, of the command or its parents. */
 function findOption(command: Command, flag: string): Option | undefined {
   const own = command.options.find(({ short, long }) => flag === short || flag === long);
   return own ?? (command.parent ? findOption(command.parent, flag) : undefined);
 }
 
-/** All options of a command and of those above it. */
+/** Returns all options of a command and its parents. */
 export function listOptions(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent ? listOptions(command.parent) : [])];
 }
 
-/** Joins what bash has split at `=` and `:`. The second part is how much of the last word the shell does not expect back. */
+/** Joins words that bash has split at `=` and `:`. `prefix` is the part of the last word that the shell does not expect back. */
 export function joinWords(words: readonly string[]): { readonly words: readonly string[]; readonly prefix: string } {
   const joined: string[] = [];
   let prefix = '';

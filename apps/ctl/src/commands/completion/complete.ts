@@ -12,19 +12,19 @@ import { listCandidates, type Candidate, type NameSource } from './candidates';
 import { joinWords, type TypedLine } from './command-line';
 import type { Shell } from './completion';
 
-/** ms after which the server is not waited for any longer: a person has pressed a key. */
+/** Timeout for the server, ms: the user has pressed a key and waits. */
 const TIMEOUT = 1_000;
-/** Names that are offered at most. */
+/** Maximum number of names that are offered. */
 const MAX_NAMES = 200;
 
-/** The commands that a line can have, and what they would ask a control plane with. */
+/** Returns the commands for a line, and the context in which they would call a control plane. */
 export type CommandTree = (
   words: readonly string[],
 ) => Promise<{ readonly program: Command; readonly command: Pick<CommandContext, 'registry' | 'learnKinds'> }>;
 
 /**
- * `causeway __complete SHELL -- WORDS...`: what the scripts of `causeway completion` call. Prints what the last word can
- * become, one a line, `:files` for paths, `:nospace` if the word goes on. Prints nothing if anything fails.
+ * `causeway __complete SHELL -- WORDS...`: called by the scripts of `causeway completion`. Prints completions of the last word, one a line, `:files`
+ * for paths, `:nospace` if the word continues. Prints nothing on any error.
  */
 export function registerComplete(tree: CommandTree): RegisterLightCommand {
   return (program, context, finish) => {

@@ -2,10 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { ProgramContext } from '../../context';
 import type { SetExitCode } from '../../options';
 
-/**
- * Bash splits words at `=` and `:`; the words are joined again at the other end. Without `-o default` bash completes
- * files only where the program asks for it.
- */
+/** Bash splits words at `=` and `:`; `joinWords` joins them again. Without `-o default` bash completes files only if the program asks for it. */
 const BASH = `# completion of causeway for bash; in ~/.bashrc: source <(causeway completion bash)
 _causeway() {
   local IFS=$'\\n' line
@@ -54,7 +51,7 @@ complete -c causeway -f -a '(__causeway_complete)'`;
 
 const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH };
 
-/** The shells that there is a script for. */
+/** The shells that have a script. */
 export type Shell = keyof typeof SCRIPTS;
 
 /** `causeway completion SHELL`: prints a script that the shell reads at its start. */

@@ -4,7 +4,7 @@ import { requireKind, type CommandContext } from '../../context';
 import { toResource, toSelection } from '../../refs';
 import { textAt } from '../../render';
 
-/** The documents of the Dataplanes that a MeshService selects, by the rule of the control plane. */
+/** Returns the documents of the Dataplanes that a MeshService selects, by the control plane's rule. */
 export async function selectedBy(context: CommandContext, service: JsonObject): Promise<readonly JsonObject[]> {
   const { services, dataplanes } = findKinds(context);
   const one = toResource(services, service);
@@ -12,7 +12,7 @@ export async function selectedBy(context: CommandContext, service: JsonObject): 
   return documents.filter((each) => isAny(selectedDataplanes(one, [toResource(dataplanes, each)])));
 }
 
-/** The names of the MeshServices that select a Dataplane, by the rule of the control plane. */
+/** Returns the names of the MeshServices that select a Dataplane, by the control plane's rule. */
 export async function servedServices(context: CommandContext, dataplane: JsonObject): Promise<readonly string[]> {
   const { services, dataplanes } = findKinds(context);
   const one = toResource(dataplanes, dataplane);

@@ -17,7 +17,7 @@ export interface DescribeOptions {
   readonly zone?: string;
 }
 
-/** `causeway describe KIND NAME...` or `causeway describe KIND/NAME...`: everything about resources, for people. */
+/** `causeway describe KIND NAME...` or `causeway describe KIND/NAME...`: all facts about resources, for people. */
 export async function describe(
   context: CommandContext,
   args: readonly string[],
@@ -58,10 +58,7 @@ async function describeOne(context: CommandContext, kind: Kind, name: string, op
   if (kind.name === 'Zone') await zoneSync(context, id.name);
 }
 
-/**
- * Returns the last change of a resource, by the audit log; undefined if there is no log, or none that the caller can
- * read.
- */
+/** Returns the last change of a resource from the audit log; undefined if there is no log, or no entry that the caller may read. */
 async function lastChange(
   context: CommandContext,
   { kind, mesh, zone, namespace, name }: Reference & { readonly kind: string },
@@ -79,7 +76,7 @@ async function lastChange(
   return `${entry.time} (${age(entry.time, context.now())} ago) by ${entry.user} (${entry.verb ?? ''})`;
 }
 
-/** Prints the conditions of the parents of a route, those of other controllers too. */
+/** Prints the conditions of the parents of a route, including those of other controllers. */
 function parents(context: CommandContext, body: JsonObject): void {
   const rows = listAt(objectAt(body, 'status'), 'parents').flatMap((entry) =>
     listAt(entry, 'conditions').map((each) => [
@@ -121,7 +118,7 @@ function conditions(context: CommandContext, body: JsonObject): void {
   context.print(indent(table(CONDITION_HEAD, rows)));
 }
 
-/** The values of a secret are replaced by their sizes; `get -o yaml` prints them. */
+/** Replaces the values of a secret by their sizes; `get -o yaml` prints them. */
 function concealed(spec: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(spec).map(([key, value]) => [

@@ -18,7 +18,7 @@ export type Instance = {
   readonly creationTime: string;
 };
 
-/** The instances of a MeshService, of those that a MeshMultiZoneService consists of, or of a MeshExternalService. */
+/** Returns the instances of a MeshService, of the members of a MeshMultiZoneService, or of a MeshExternalService. */
 export async function listInstances(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const type = textAt(service, 'type');
   if (type === 'MeshExternalService') return listAt(objectAt(service, 'spec'), 'endpoints').map(endpoint);
@@ -40,7 +40,7 @@ function endpoint(each: JsonObject): Instance {
   return { name: '-', zone: '-', state: 'Unknown', address, serves: [], creationTime: '' };
 }
 
-/** A MeshService of which a MeshMultiZoneService consists; undefined if it is gone. */
+/** Returns a member MeshService of a MeshMultiZoneService; undefined if it is gone. */
 async function findPart(context: CommandContext, { name, ...place }: Reference): Promise<JsonObject | undefined> {
   const kind = requireKind(context.registry, 'MeshService');
   try {
@@ -51,7 +51,7 @@ async function findPart(context: CommandContext, { name, ...place }: Reference):
   }
 }
 
-/** The Dataplanes that a MeshService selects, with their state. */
+/** Returns the Dataplanes that a MeshService selects, with their state. */
 async function listDataplanes(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const { selectedBy } = await import('./dataplane-selection.js');
   return (await selectedBy(context, service)).map(dataplaneInstance);
@@ -69,7 +69,7 @@ function dataplaneInstance(dataplane: JsonObject): Instance {
   };
 }
 
-/** Instances as a table. */
+/** Formats instances as a table. */
 export function instanceTable(context: CommandContext, instances: readonly Instance[]): string {
   const rows = instances.map(({ name, zone, state, address, serves, creationTime }) => [
     name,
@@ -89,10 +89,10 @@ export interface InstancesOptions {
   readonly output: Output;
 }
 
-/** Kinds of services in the order in which a name without a kind is looked for. */
+/** Kinds of services in the order in which a name without a kind is looked up. */
 const SERVICES = ['meshservices', 'meshmultizoneservices', 'meshexternalservices'] as const;
 
-/** `causeway instances SERVICE`: what serves it. SERVICE is a name or KIND/NAME. */
+/** `causeway instances SERVICE`: the instances of a service. SERVICE is a name or KIND/NAME. */
 export async function instances(context: CommandContext, service: string, options: InstancesOptions): Promise<number> {
   const found = await listInstances(context, await findService(context, service, options));
   if (options.output !== 'table') context.print(structured({ items: found }, options.output));

@@ -16,7 +16,7 @@ export interface Section {
   readonly text: string;
 }
 
-/** Names of a generator that are shown; `causeway hostnames --generator` shows all. */
+/** Maximum number of a generator's names that are shown; `causeway hostnames --generator` shows all. */
 const SHOWN_NAMES = 20;
 
 type Describe = (context: CommandContext, body: JsonObject) => Promise<readonly Section[]>;
@@ -131,7 +131,7 @@ async function generator(context: CommandContext, body: JsonObject): Promise<rea
   return [...section('Names', claims.filter(isHad), false), ...section('Lost names', lost, true)];
 }
 
-/** The global does not know which zone the generator of a reported claim belongs to. */
+/** Compares by name; the global does not know the zone of the generator of a reported claim. */
 function isMadeBy({ generator }: HostnameClaim, name: string, zone: string): boolean {
   return generator.name === name && (generator.zone === undefined || generator.zone === zone);
 }

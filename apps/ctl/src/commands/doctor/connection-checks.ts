@@ -11,27 +11,27 @@ import { resolveConnection } from '../../settings/connection';
 import { decodeClaims, expiryText } from '../../settings/token-claims';
 import { skewWarnings } from '../version/server-versions';
 
-/** Something wrong, and what to do. */
+/** A problem and its remedy. */
 export interface ConnectionFinding {
   readonly what: string;
   readonly advice: string;
 }
 
-/** Whether the control plane answers, and what is wrong on the way to it. */
+/** Whether the control plane answers, and the problems of the connection. */
 export interface ConnectionDiagnosis {
   readonly reached: boolean;
   readonly findings: readonly ConnectionFinding[];
 }
 
 const DAY = 86_400_000;
-/** ms before its end from which a token or a certificate is reported. */
+/** Time before its expiry from which a token or a certificate is reported, ms. */
 const SOON = { token: 3 * DAY, certificate: 14 * DAY };
-/** ms by which the clocks of this machine and of the server may differ. The date of an answer has whole seconds. */
+/** Tolerated difference between the clocks of this host and the server, ms. The date of an answer has whole seconds. */
 const MAX_CLOCK_SKEW = 5_000;
-/** ms that a port has to answer. */
+/** Timeout for the answer of a port, ms. */
 const TIMEOUT = 3_000;
 
-/** Looks at the token, the connection, its certificate, the clocks, the versions and the other ports of the control plane. */
+/** Checks the token, the connection, its certificate, the clocks, the versions and the other ports of the control plane. */
 export async function diagnoseFromHere(context: CommandContext): Promise<ConnectionDiagnosis> {
   const connection = resolveConnection(context.config, context.flags());
   const token = tokenFindings(connection.token, context.now());
@@ -63,7 +63,7 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
   };
 }
 
-/** The host whose other ports are looked at: that of a unix socket is this machine. */
+/** Returns the host whose other ports are checked: for a unix socket this host. */
 function findHost({ protocol, hostname }: URL): string {
   return protocol === 'unix:' ? '127.0.0.1' : hostname;
 }
@@ -106,7 +106,7 @@ async function certificateFindings(connection: Connection, now: number): Promise
   ];
 }
 
-/** Returns the end of a server's certificate, in ms since 1970; undefined if it presents none. */
+/** Returns the expiry of a server's certificate, ms since 1970; undefined if it presents none. */
 function certificateEnd({ server }: Connection): Promise<number | undefined> {
   return new Promise((resolve) => {
     const port = Number(server.port || 443);
@@ -123,7 +123,7 @@ function certificateEnd({ server }: Connection): Promise<number | undefined> {
   });
 }
 
-/** The clock of the server against this one; the answer was written between the two times of this machine. */
+/** Compares the server's clock with this one; the answer was written between the two times of this host. */
 function clockFindings(
   date: string | undefined,
   { asked, answered }: { readonly asked: number; readonly answered: number },
@@ -145,7 +145,7 @@ function skewFindings(root: Root): readonly ConnectionFinding[] {
   }));
 }
 
-/** Ports that a control plane names in its configuration, and what they serve. */
+/** Settings of ports in the configuration of a control plane, with their services. */
 const PORTS: readonly (readonly [string, string])[] = [
   ['CAUSEWAY_KDS_PORT', 'KDS, where zones connect'],
   ['CAUSEWAY_DNS_PORT', 'DNS'],

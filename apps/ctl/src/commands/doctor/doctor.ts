@@ -30,8 +30,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * `causeway doctor`: what is wrong, and what to do: first what is seen from here, then what the control plane finds itself.
- * The exit code is 1 if something is found.
+ * `causeway doctor`: problems and their remedies: first those found from here, then those that the control plane itself finds. The exit code is 1 if
+ * there are any.
  */
 export async function doctor(context: CommandContext, { output }: DoctorOptions): Promise<number> {
   const seen = await diagnoseFromHere(context);
@@ -52,7 +52,7 @@ interface ServerReport {
   readonly findings: readonly ConnectionFinding[];
 }
 
-/** Returns the control plane's own findings; for a caller who may not read them, a finding that says so. */
+/** Returns the control plane's own findings; for a caller without the right to read them, a finding about that. */
 async function serverReport(context: CommandContext): Promise<ServerReport> {
   try {
     const { checks } = await (await context.api()).rest.call(diagnose);
@@ -64,7 +64,7 @@ async function serverReport(context: CommandContext): Promise<ServerReport> {
   }
 }
 
-/** A check of the control plane, or of this program. */
+/** A check, by the control plane or by this program. */
 interface Check {
   readonly check: string;
   readonly total: number;

@@ -7,19 +7,19 @@ import { age, listAt, objectAt, textAt } from '../../render';
 export interface Column {
   readonly title: string;
   readonly cell: (item: JsonObject) => string;
-  /** Content for `-o wide`; a column that is `wide` appears only there. */
+  /** Content for `-o wide`; a `wide` column appears only there. */
   readonly wideCell?: (item: JsonObject) => string;
   readonly onlyWide?: boolean;
 }
 
-/** Options that decide which columns a table has. */
+/** Options that select the columns of a table. */
 interface TableForm {
   readonly wide: boolean;
-  /** Whether the rows are of several meshes. */
+  /** Whether the rows belong to several meshes. */
   readonly allMeshes: boolean;
 }
 
-/** Characters of a text that is not a name; `-o wide` shows all. */
+/** Maximum length of a text that is not a name; `-o wide` shows all. */
 const MAX_TEXT = 60;
 
 const name: Column = { title: 'NAME', cell: (item) => textAt(item, 'name') };
@@ -30,13 +30,13 @@ const zone: Column = {
   cell: (item) => textAt(item, 'labels', 'kuma.io/zone') || textAt(item, 'zone') || '(global)',
 };
 
-/** The first ones, and how many more there are. */
+/** Returns the first texts, and the number of further ones. */
 function shortened(texts: readonly string[], shown: number): string {
   const more = texts.length > shown ? ` +${texts.length - shown}` : '';
   return `${texts.slice(0, shown).join(',')}${more}`;
 }
 
-/** A long text without its end. */
+/** Truncates a long text. */
 function cut(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
@@ -46,7 +46,7 @@ const listPorts = (item: JsonObject): string[] =>
     (port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`,
   );
 
-/** The addresses with a hostname or a reason why there is none, those that are Available first. */
+/** Returns the addresses with a hostname or a reason why there is none, Available ones first. */
 function listAddresses(item: JsonObject): readonly JsonObject[] {
   const all = listAt(objectAt(item, 'status'), 'addresses');
   return [...all.filter(isAvailable), ...all.filter((address) => !isAvailable(address))];
@@ -56,7 +56,7 @@ function isAvailable(address: JsonObject): boolean {
   return textAt(address, 'status') === 'Available';
 }
 
-/** `a.mesh +2 (1 NotAvailable)`: the first hostname, how many more, and how many of them all are not to be had. */
+/** `a.mesh +2 (1 NotAvailable)`: the first hostname, the number of further ones, and how many of all are not available. */
 function hostnames(item: JsonObject): string {
   const addresses = listAddresses(item);
   const lost = addresses.filter((address) => !isAvailable(address)).length;
@@ -74,7 +74,7 @@ function readHostname(address: JsonObject): string {
   return textAt(address, 'hostname') || '-';
 }
 
-/** Returns why a service gets no address; empty while it is waiting for one. */
+/** Returns why a service gets no address; empty while the allocation is pending. */
 export function missingVip(item: JsonObject): string {
   const conditions = listAt(objectAt(item, 'status'), 'conditions');
   const denied = conditions.some(
@@ -96,7 +96,7 @@ const ports: Column = {
   wideCell: (item) => listPorts(item).join(','),
 };
 
-/** `Ready`, `NotReady` or how many inbounds of a Dataplane are ready. */
+/** Returns `Ready`, `NotReady` or the number of ready inbounds of a Dataplane. */
 export function readiness(item: JsonObject): string {
   const inbounds = listAt(objectAt(item, 'spec', 'networking'), 'inbound').filter(
     (inbound) => textAt(inbound, 'state') !== 'Ignored',
@@ -106,9 +106,7 @@ export function readiness(item: JsonObject): string {
   return ready === 0 ? 'NotReady' : `PartiallyReady (${ready}/${inbounds.length})`;
 }
 
-/**
- * Whether an inbound accepts requests: as on the control plane, only `state` decides (docs/reference/kuma-2.14.md §3).
- */
+/** Reports whether an inbound accepts requests: as on the control plane, only `state` decides (docs/reference/kuma-2.14.md §3). */
 export function isReady(inbound: JsonObject): boolean {
   return (textAt(inbound, 'state') || 'Ready') === 'Ready';
 }
@@ -122,7 +120,7 @@ export function inboundText(inbound: JsonObject): string {
 const inboundsOf = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec', 'networking'), 'inbound').map(inboundText);
 
-/** `Accepted`, `InvalidParameters`, `Pending`; and whether the mesh ends. */
+/** Returns `Accepted`, `InvalidParameters` or `Pending`, and whether the mesh is terminating. */
 const meshState = (item: JsonObject): string => {
   const accepted = listAt(objectAt(item, 'status'), 'conditions').find((each) => textAt(each, 'type') === 'Accepted');
   const ends = textAt(item, 'labels', Label.terminating) === 'true';
@@ -139,7 +137,7 @@ const subjects = (item: JsonObject): string[] =>
 
 const selects = (item: JsonObject): string => Object.keys(objectAt(item, 'spec', 'selector')).join(',');
 
-/** Formats the ingress endpoint of a ZoneIngress: the advertised pair, else where it listens. */
+/** Formats the address of a ZoneIngress: the advertised one, else that of its listener. */
 function ingressEndpoint(item: JsonObject): string {
   const networking = objectAt(item, 'spec', 'networking');
   const pick = (field: 'Address' | 'Port'): string =>
@@ -147,7 +145,7 @@ function ingressEndpoint(item: JsonObject): string {
   return `${pick('Address')}:${pick('Port')}`;
 }
 
-/** Formats the parents of a route: `Service foo:80`, of other namespaces with the namespace. */
+/** Formats the parents of a route, such as `Service foo:80`; with the namespace if it is another one. */
 const parentsOf = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'parentRefs').map((ref) => {
     const of = textAt(ref, 'namespace') === '' ? '' : `${textAt(ref, 'namespace')}/`;
@@ -158,7 +156,7 @@ const parentsOf = (item: JsonObject): string[] =>
 const conditionsOf = (of: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(listAt(of, 'conditions').map((each) => [textAt(each, 'type'), each]));
 
-/** Of each parent the first condition that does not hold, by its reason; `Programmed` where all do. */
+/** Returns for each parent the reason of the first condition that does not hold; `Programmed` if all hold. */
 function routeState(item: JsonObject): string {
   const states = listAt(objectAt(item, 'status'), 'parents').map((parent) => {
     const conditions = conditionsOf(parent);
@@ -170,7 +168,7 @@ function routeState(item: JsonObject): string {
   return [...new Set(states)].join(', ');
 }
 
-/** Formats the state of a policy: the one condition that is True, or why none is. */
+/** Formats the state of a policy: the one condition that is True, or the reason why none is. */
 function policyState(item: JsonObject): string {
   const conditions = conditionsOf(objectAt(item, 'status'));
   const accepted = conditions.get('Accepted');
@@ -203,7 +201,7 @@ const route: readonly Column[] = [
 const listeners = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'listeners').map((each) => `${textAt(each, 'port')}/${textAt(each, 'protocol')}`);
 
-/** Ports of a node or router of App Mesh. */
+/** Returns the ports of a node or router of App Mesh. */
 const mappedPorts = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'listeners')
     .map((each) => objectAt(each, 'portMapping'))
@@ -216,7 +214,7 @@ const appMeshPorts: Column = {
   wideCell: (item) => mappedPorts(item).join(','),
 };
 
-/** `VirtualNode node-v1`: what answers a VirtualService. */
+/** `VirtualNode node-v1`: the provider of a VirtualService. */
 function provider(item: JsonObject): string {
   const given = objectAt(item, 'spec', 'provider');
   const [kind, ref] =
@@ -294,7 +292,7 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** The columns of a kind: its identity, then its most important fields. */
+/** Returns the columns of a kind: its identity, then its most important fields. */
 function chooseColumns(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
   const columns = [
     ...(kind.scope === 'mesh' && (allMeshes || wide) ? [mesh] : []),
@@ -307,18 +305,18 @@ function chooseColumns(kind: Kind, { wide, allMeshes }: TableForm): readonly Col
   return columns.map((column) => ({ ...column, cell: column.wideCell ?? column.cell }));
 }
 
-/** Format of the rows of resources. */
+/** Options of the rows of resources. */
 export interface RowForm extends TableForm {
   readonly showLabels: boolean;
-  /** Whether names are shown as `kind/name`, since the output has several kinds. */
+  /** Whether names are shown as `kind/name`, because the output has several kinds. */
   readonly kindInName: boolean;
   readonly paint: Paint;
 }
 
-/** Titles whose cells say how well something is. */
+/** Titles of columns whose cells are coloured by state. */
 const STATES = new Set(['STATE', 'ENABLED']);
 
-/** Title and cells of the table of one kind. */
+/** The title and cells of the table of one kind. */
 export class ResourceTable {
   private readonly columns: readonly Column[];
 

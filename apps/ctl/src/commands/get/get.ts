@@ -22,15 +22,15 @@ export interface GetOptions {
   readonly watch?: boolean;
 }
 
-/** The resources found of one selection. */
+/** The result of one selection. */
 interface Found {
   readonly selection: Selection;
   readonly items: readonly JsonObject[];
 }
 
 /**
- * `causeway get KINDS [NAME...]` or `causeway get KIND/NAME...`: resources as tables, YAML, JSON, names or by a
- * template; with --watch each change as it happens. Names that cannot be shown are reported, and the exit code is 1.
+ * `causeway get KINDS [NAME...]` or `causeway get KIND/NAME...`: resources as tables, YAML, JSON, names or by a template; with --watch each change as
+ * it happens. Failures for single names are reported, and the exit code is 1.
  */
 export async function get(context: CommandContext, args: readonly string[], options: GetOptions): Promise<number> {
   const selections = parseSelections(context.registry, args);
@@ -69,7 +69,7 @@ function listRequest({ kind }: Selection, { allMeshes, mesh, selector, ...place 
   return toSelection(kind, { ...place, mesh: allMeshes ? undefined : mesh }, selector);
 }
 
-/** The resources of a selection; a name that cannot be shown goes to `fail`. */
+/** Fetches the resources of a selection; a failure for a name goes to `fail`. */
 async function fetchItems(
   context: CommandContext,
   selection: Selection,
@@ -107,10 +107,7 @@ function printFound(
   else context.print(structured(value, output.type));
 }
 
-/**
- * Prints one table a kind, with an empty line in between; a kind without resources is reported on standard error, with
- * exit code 0.
- */
+/** Prints one table for each kind, separated by empty lines; a kind without resources is reported on standard error, with exit code 0. */
 function printTables(context: CommandContext, found: readonly Found[], form: RowForm): void {
   const shown = found.filter(({ items }) => items.length > 0);
   for (const { selection, items } of found)

@@ -3,14 +3,14 @@ import { Option } from 'commander';
 import { UsageError } from '../../context';
 import { jsonPath, jsonPathTemplate, type JsonPath } from '../../json-path';
 
-/** The forms in which `get` shows resources. */
+/** The output forms of `get`. */
 export type OutputForm =
   | { readonly type: 'table' | 'wide' | 'yaml' | 'json' | 'name' }
   | { readonly type: 'jsonpath'; readonly template: JsonPath<string> };
 
 const FORMS = ['table', 'wide', 'yaml', 'json', 'name'] as const;
 
-/** The form that `-o` names. Throws UsageError. */
+/** Parses the form of `-o`. Throws UsageError. */
 export function parseOutputForm(text: string): OutputForm {
   const type = FORMS.find((form) => form === text);
   if (type) return { type };
@@ -19,7 +19,7 @@ export function parseOutputForm(text: string): OutputForm {
   throw new UsageError(`-o ${text}: is no form; there are ${FORMS.join(', ')} and jsonpath=TEMPLATE`);
 }
 
-/** `-o` of `get`; the choices are what a shell completes. */
+/** The option `-o` of `get`; the choices are for completion. */
 export const outputFormOption = (): Option =>
   new Option('-o, --output <form>', 'form of the output')
     .choices([...FORMS, 'jsonpath='])
@@ -29,7 +29,7 @@ export const outputFormOption = (): Option =>
       return text;
     });
 
-/** The items by the value at a path: numbers by size, all else as text; items without a value come last. */
+/** Sorts items by the value at a path: numbers by size, all else as text; items without a value come last. */
 export function sortedBy(path: string, items: readonly JsonObject[]): JsonObject[] {
   const valueAt = jsonPath(path);
   const keyed = items.map((item) => ({ item, key: valueAt(item)[0] }));

@@ -14,7 +14,7 @@ export interface WatchRequest {
   readonly form: RowForm;
 }
 
-/** A change as it is printed; of what is deleted only the identity is known. */
+/** A printed change; of a deleted resource only the identity is known. */
 interface Change {
   readonly event: 'put' | 'delete';
   readonly body: JsonObject;
@@ -26,7 +26,7 @@ interface ChangePrinter {
   readonly whole: () => void;
 }
 
-/** Follows a list until Ctrl-C, also over a cut. What is there already comes first, then each change as it comes. */
+/** Follows a list until Ctrl-C, resuming after broken connections. Existing resources come first, then each change as it arrives. */
 export async function watch(context: CommandContext, wanted: WatchRequest): Promise<number> {
   const printer = wanted.output.type === 'table' || wanted.output.type === 'wide' ? tablePrinter : plainPrinter;
   const { change, whole } = printer(context, wanted);
@@ -48,7 +48,7 @@ function toChange(event: WatchEvent): Change | undefined {
   return { event: 'delete', body: { type: kind, ...Object.fromEntries(given) } };
 }
 
-/** Events as objects, names or by a template, each as it comes. */
+/** Prints events as objects, names or by a template, each as it arrives. */
 function plainPrinter(context: CommandContext, { output, selection }: WatchRequest): ChangePrinter {
   const change = ({ event, body }: Change): void => {
     if (output.type === 'name') context.print(`${formatNoun(selection.kind, textAt(body, 'name'))} ${event}`);
@@ -60,8 +60,8 @@ function plainPrinter(context: CommandContext, { output, selection }: WatchReque
 }
 
 /**
- * Events as lines of a table. The head is as wide as what was there before the first bookmark; a later cell that is
- * wider moves the rest of its line.
+ * Prints events as lines of a table. The column widths come from the resources before the first bookmark; a wider cell later moves the rest of its
+ * line.
  */
 function tablePrinter(context: CommandContext, { selection, form }: WatchRequest): ChangePrinter {
   const table = new ResourceTable(selection.kind, form);

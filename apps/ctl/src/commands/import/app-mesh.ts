@@ -12,7 +12,7 @@ import { leftOutFields, withoutFields } from './left-out-fields';
 import { selectorAt, textsIn } from './selectors';
 import { fillVariables } from './variables';
 
-/** Outcome for a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
+/** Result for a part of a file. Parts that are `changed` or `left out` do not prevent the import, `refused` parts do. */
 type Outcome = 'changed' | 'left out' | 'refused' | 'skipped';
 
 /** A remark about a document. */
@@ -21,22 +21,22 @@ export interface ImportNote {
   readonly outcome: Outcome;
   /** `VirtualNode shop/front`. */
   readonly who: string;
-  /** Empty: the document as a whole. */
+  /** Empty: the whole document. */
   readonly field: string;
   readonly reason: string;
 }
 
-/** Instances that a file of Kubernetes tells of: each needs a Dataplane, which an agent registers. */
+/** Instances declared in a Kubernetes file: each needs a Dataplane, which an agent registers. */
 interface Instances {
   readonly workload: string;
   readonly namespace: string;
   readonly labels: Labels;
   readonly ports: readonly number[];
-  /** The VirtualNodes of the files that select them. */
+  /** The VirtualNodes in the files that select them. */
   readonly nodes: readonly string[];
 }
 
-/** Result of importing files of App Mesh. */
+/** The result of translating App Mesh files. */
 export interface ImportedAppMesh {
   /** In the order in which they are applied. */
   readonly documents: readonly SourceDocument[];
@@ -45,27 +45,26 @@ export interface ImportedAppMesh {
 }
 
 const GROUP = 'appmesh.k8s.aws';
-/** The order of writing: a member needs its Mesh and the labels of its Namespace. */
+/** The order of writes: a member needs its Mesh and the labels of its Namespace. */
 const WRITTEN = ['Mesh', 'Namespace', 'VirtualNode', 'VirtualRouter', 'VirtualService'];
 const WORKLOADS = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Pod'];
 
-/** Kinds of the group that nothing here stands for. */
+/** Kinds of the group that have no equivalent here. */
 const REFUSED: Readonly<Record<string, string>> = {
   VirtualGateway: 'traffic from outside needs a Gateway, which Causeway stores and does not run',
   GatewayRoute: 'routes of a VirtualGateway: write an HTTPRoute with a Gateway as its parent',
 };
 
-/** Reasons of skipped documents of Kubernetes, where there is more to explain. */
+/** Reasons for skipping Kubernetes documents, if they need an explanation. */
 const SKIPPED: Readonly<Record<string, string>> = {
   Service: 'names come from VirtualServices and HostnameGenerators',
 };
 
 /**
- * Translates documents of App Mesh (v1beta2, as its controller for Kubernetes accepts them) into the resources that are
- * stored here, and reports for each what was changed, left out or refused. A part that is left out changes nothing for
- * requests, or its remark names the equivalent here; a document with any other unsupported part is refused by the
- * control plane, as a whole. `${NAME}` in texts is filled in from `variables`. Linear in the documents, but for the
- * instances, which are compared with the nodes of their namespace.
+ * Translates documents of App Mesh (v1beta2, as its controller for Kubernetes accepts them) into our resources, and reports for each the parts that
+ * were changed, left out or refused. A part that is left out does not affect requests, or its remark names the equivalent here; the control plane
+ * refuses a document with any other unsupported part as a whole. `${NAME}` in texts is filled in from `variables`. Linear in the documents, except
+ * for the instances, which are compared with the nodes of their namespace.
  */
 export function importAppMesh(
   given: readonly SourceDocument[],
@@ -86,10 +85,10 @@ export function importAppMesh(
   return { documents, notes, instances: all.flatMap((one) => listInstances(one, nodes)) };
 }
 
-/** A document with what is read of it. */
+/** A document with its parsed fields. */
 interface Manifest {
   readonly document: SourceDocument;
-  /** Value in the file, as it was read. */
+  /** The value in the file, unchanged. */
   readonly given: unknown;
   readonly value: JsonObject;
   readonly kind: string;
@@ -98,7 +97,7 @@ interface Manifest {
   readonly namespace: string;
   readonly name: string;
   readonly who: string;
-  /** Variables that nothing fills in. */
+  /** Variables without a value. */
   readonly unset: readonly string[];
 }
 
@@ -109,7 +108,7 @@ function readManifest(document: SourceDocument, variables: ReadonlyMap<string, s
   const [version = '', group = ''] = textAt(value, 'apiVersion').split('/').reverse();
   const [kind, name] = [textAt(value, 'kind'), textAt(value, 'metadata', 'name')];
   const unset = new Set<string>();
-  // Nobody is asked for the value of what is left out.
+  // Parts that are left out need no values of variables.
   fillVariables(withoutFields(text, leftOutFields(kind)).value, variables, (name) => unset.add(name));
   const isPlaceless = kind === 'Mesh' || kind === 'Namespace';
   const namespace = isPlaceless ? '' : textAt(value, 'metadata', 'namespace') || 'default';
@@ -129,7 +128,7 @@ function readManifest(document: SourceDocument, variables: ReadonlyMap<string, s
   };
 }
 
-/** The items of a List, as `kubectl get -o yaml` prints them; other documents as they are. */
+/** Returns the items of a List, as `kubectl get -o yaml` prints it; other documents unchanged. */
 function splitItems(document: SourceDocument): readonly SourceDocument[] {
   const { value } = document;
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [document];
@@ -178,7 +177,7 @@ function findRefusal(
   return refused(REFUSED[kind] ?? `no kind of ${GROUP} that is known here`);
 }
 
-/** A node whose endpoints only the DNS or Cloud Map knows. */
+/** Reports whether only DNS or Cloud Map knows the endpoints of a node. */
 function isBareNode({ kind, value }: Manifest): boolean {
   const spec = objectAt(value, 'spec');
   return (
@@ -197,7 +196,7 @@ function translate(
   return withValue(manifest, withBackendGroups({ ...manifest, value }, groups, note));
 }
 
-/** Writes the backends of a node's groups out. */
+/** Replaces the backend groups of a node by their backends. */
 function withBackendGroups(
   node: Manifest,
   groups: ReadonlyMap<string, Manifest>,
@@ -229,7 +228,7 @@ function withBackendGroups(
 const serviceOf = (ref: JsonObject, { namespace }: Manifest): string =>
   `${textAt(ref, 'namespace') || namespace}/${textAt(ref, 'name')}`;
 
-/** The instances that a workload of Kubernetes runs, where nodes select them. */
+/** Returns the instances of a Kubernetes workload that nodes select. */
 function listInstances({ kind, group, value, namespace, who }: Manifest, nodes: readonly Manifest[]): Instances[] {
   if (group === GROUP || !WORKLOADS.includes(kind)) return [];
   const template = kind === 'Pod' ? value : objectAt(value, 'spec', 'template');
@@ -244,7 +243,7 @@ function listInstances({ kind, group, value, namespace, who }: Manifest, nodes: 
   return [{ workload: who, namespace, labels, ports, nodes: selecting.map((node) => node.who) }];
 }
 
-/** The selector of a node, by either word. */
+/** Returns the selector of a node, under either name. */
 const selectorOf = (spec: JsonObject): LabelSelector | undefined =>
   selectorAt(spec, spec['podSelector'] === undefined ? 'dataplaneSelector' : 'podSelector');
 

@@ -14,13 +14,13 @@ export interface ImportOptions {
   readonly filename: readonly string[];
   readonly set?: readonly string[];
   readonly dryRun?: boolean;
-  /** Set the suffixes under which the names are hostnames, which a mesh-operator may. */
+  /** Whether to set the suffixes under which the names are hostnames, which a mesh-operator may do. */
   readonly setSuffixes?: boolean;
-  /** Print the resources and apply nothing. */
+  /** Prints the resources and applies nothing. */
   readonly output?: 'yaml' | 'json';
 }
 
-/** Files of a folder that are read: templates of walkthroughs too. */
+/** Files of a folder that are read, including templates of walkthroughs. */
 const MANIFESTS = /\.(ya?ml|json)(\.template)?$/;
 
 /** `causeway import app-mesh`: the exit code is 0 if nothing was refused, here or by the control plane. */
@@ -29,7 +29,7 @@ export async function importFiles(context: CommandContext, options: ImportOption
   const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
   if (given.length === 0) throw new UsageError(nothingIn(options.filename));
   const imported = await withSuffixes(context, importAppMesh(given, variables), options);
-  // // Documents that are printed for applying are alone on standard output.
+  // If documents are printed for applying, standard output contains nothing else.
   const print = options.output ? context.printError : context.print;
   printReport(imported, print);
   for (const one of imported.advice) print(one);
@@ -41,8 +41,8 @@ export async function importFiles(context: CommandContext, options: ImportOption
 }
 
 /**
- * Puts the MeshNamings that the names need before the members of their mesh, if that is asked for; else says how an operator sets them.
- * Only what is applied is compared with what the control plane has.
+ * Inserts the MeshNamings that the names need before the members of their mesh, if requested; else prints how an operator sets them. Only an import
+ * that applies is compared with the state of the control plane.
  */
 async function withSuffixes(
   context: CommandContext,
@@ -105,7 +105,7 @@ function printDocuments({ print }: CommandContext, { documents }: ImportedAppMes
   else print(values.map((value) => structured(value, 'yaml')).join('\n---\n'));
 }
 
-/** Prints what was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
+/** Prints the parts that were translated, changed, left out, refused and skipped, and the instances that need a Dataplane. */
 function printReport({ documents, notes, instances }: ImportedAppMesh, print: (line: string) => void): void {
   print(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
   for (const outcome of ['changed', 'left out'] as const) {
@@ -124,7 +124,7 @@ function printReport({ documents, notes, instances }: ImportedAppMesh, print: (l
   }
 }
 
-/** Notes of one field and one reason on one line, with all whom they are about. */
+/** Joins notes of one field and one reason in one line, with all their documents. */
 function joined(notes: readonly ImportNote[]): readonly string[] {
   const groups = new Map<string, string[]>();
   for (const { who, field, reason } of notes) {

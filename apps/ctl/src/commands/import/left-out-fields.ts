@@ -1,16 +1,16 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** A field that is not stored here, and what does the same instead. */
+/** A field that is not stored here, and its equivalent. */
 export interface LeftOut {
   /** `spec.listeners[].tls`: `[]` stands for every item. */
   readonly path: string;
-  /** `changed` where something else here does the same. */
+  /** `changed` if it has an equivalent here. */
   readonly outcome: 'changed' | 'left out';
   readonly reason: string;
 }
 
 export interface LeftOutReport {
-  /** With the numbers of items. */
+  /** The path with the indexes of items. */
   readonly field: string;
   readonly outcome: LeftOut['outcome'];
   readonly reason: string;
@@ -43,12 +43,12 @@ const BY_KIND: Readonly<Record<string, readonly LeftOut[]>> = {
   ],
 };
 
-/** The fields of a kind that an import leaves out. */
+/** Returns the fields of a kind that an import leaves out. */
 export function leftOutFields(kind: string): readonly LeftOut[] {
   return [...EVERYWHERE, ...(BY_KIND[kind] ?? [])];
 }
 
-/** A document without fields, and which of them it had. */
+/** Removes fields from a document, and returns those that it had. */
 export function withoutFields(
   value: JsonObject,
   fields: readonly LeftOut[],

@@ -11,7 +11,7 @@ const NAME = 'imported';
 /** The suffixes that a mesh lacks for the names of imported VirtualServices. */
 export interface LackingSuffixes {
   readonly mesh: string;
-  /** Of the MeshNaming `imported`: those that it has, and those that are lacking. */
+  /** All suffixes for the MeshNaming `imported`: existing and missing ones. */
   readonly all: readonly string[];
   readonly lacking: readonly string[];
 }
@@ -21,14 +21,14 @@ interface MeshFacts {
   readonly selectors: Map<string, LabelSelector>;
   readonly namespaces: Map<string, Readonly<Record<string, string>>>;
   readonly suffixes: Map<string, Set<string>>;
-  /** Of the MeshNaming that an import wrote. */
+  /** The suffixes of MeshNamings that an earlier import wrote. */
   readonly imported: Map<string, readonly string[]>;
 }
 
 /**
- * Which suffixes an operator sets so that each imported VirtualService has its name, by mesh. The mesh is the one whose
- * `namespaceSelector` selects the namespace, by the files and, where there is an `api`, by what the control plane has; a service of
- * no mesh, or of several, is refused anyway.
+ * Returns the suffixes that an operator must set so that each imported VirtualService has its name, by mesh. The mesh is the one whose
+ * `namespaceSelector` selects the namespace, in the files and, with an `api`, at the control plane; a service of no mesh, or of several, is refused
+ * anyway.
  */
 export async function lackingSuffixes(
   documents: readonly SourceDocument[],
@@ -55,7 +55,7 @@ export async function lackingSuffixes(
   });
 }
 
-/** The MeshNaming that sets them. */
+/** Returns the MeshNaming that sets them. */
 export function meshNaming({ mesh, all }: LackingSuffixes): JsonObject {
   return { type: 'MeshNaming', mesh, name: NAME, spec: { suffixes: [...all] } };
 }

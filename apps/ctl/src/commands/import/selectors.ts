@@ -3,10 +3,7 @@ import { listAt, objectAt, textAt, textsAt } from '../../render';
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
-/**
- * The selector at a path of keys; undefined where there is none. What is not written as selectors are is left to the control plane,
- * which says what is wrong.
- */
+/** Returns the selector at a path of keys; undefined if there is none. A malformed selector is left to the control plane, which reports the fault. */
 export function selectorAt(value: JsonObject, ...path: readonly string[]): LabelSelector | undefined {
   const given = objectAt(value, ...path.slice(0, -1))[path.at(-1) ?? ''];
   if (!isJsonObject(given)) return undefined;
@@ -17,7 +14,7 @@ export function selectorAt(value: JsonObject, ...path: readonly string[]): Label
   return { matchLabels: textsIn(objectAt(given, 'matchLabels')), matchExpressions };
 }
 
-/** The texts of an object, by its keys. */
+/** Returns the text values of an object, by key. */
 export function textsIn(object: JsonObject): Labels {
   return Object.fromEntries(Object.keys(object).map((key) => [key, textAt(object, key)]));
 }

@@ -10,8 +10,8 @@ export interface DigOptions {
 }
 
 /**
- * `causeway dig NAME [TYPE]`: what the DNS server of the zone would answer, and why. The exit code is 0 if there are
- * records and 1 if there are none.
+ * `causeway dig NAME [TYPE]`: the answer that the zone's DNS server would give, and the reason. The exit code is 0 if there are records and 1 if
+ * there are none.
  */
 export async function dig(
   context: CommandContext,

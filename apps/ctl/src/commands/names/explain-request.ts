@@ -4,7 +4,7 @@ import { UsageError, type CommandContext } from '../../context';
 import { valueAt } from '../policies/policy-paths';
 import { inLines, joinGiven, pathTo, structured, table, textAt, type Output } from '../../render';
 
-/** A request as its options write it. */
+/** A request from the command's options. */
 export interface AskedRequest {
   readonly to?: string;
   readonly from?: string;
@@ -23,10 +23,10 @@ interface ExplainRequestOptions extends AskedRequest {
 type OpenQuestion = OpenWords<RequestQuestion>;
 type AnsweredShare = NonNullable<RequestAnswer['shares']>[number];
 
-/** The values of an option that is given more than once; a value may have commas. */
+/** Collects the values of a repeatable option; a value may contain commas. */
 export const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-/** `causeway explain request`: what happens to a request, and why every other rule lost. */
+/** `causeway explain request`: the handling of a request, and why every other rule lost. */
 export async function explainRequest(context: CommandContext, options: ExplainRequestOptions): Promise<number> {
   const question = parseRequest(options);
   const api = await context.api();
@@ -98,7 +98,7 @@ function inWords(context: CommandContext, answer: RequestAnswer): void {
   for (const note of notes) context.print(`note: ${note}`);
 }
 
-/** Whether the caller may call each backend, and why. */
+/** Prints whether the caller may call each backend, and the reason. */
 function printAccess(context: CommandContext, results: readonly AccessVerdict[]): void {
   const rows = results.map(({ backend, verdict, caller, message, instances }) => {
     const at = backendText(backend);

@@ -19,9 +19,8 @@ export interface ExplainOptions extends AskedRequest {
 }
 
 /**
- * `causeway explain hostname NAME`, `causeway explain vip ADDRESS`, or one of them without the word: which services claim a
- * hostname, which one wins by which rule, and what would have to change; or which service has an address. `causeway explain
- * request --to URL`: what happens to a request.
+ * `causeway explain hostname NAME`, `causeway explain vip ADDRESS`, or either without the word: the services that claim a hostname, the winner and
+ * its rule, and what would have to change; or the service that has an address. `causeway explain request --to URL`: the handling of a request.
  */
 export async function explain(
   context: CommandContext,
@@ -47,7 +46,7 @@ export async function explain(
   return 0;
 }
 
-/** The zone whose view is asked for; on the global it must be named. */
+/** Returns the zone whose point of view applies; required on the global. */
 async function chooseZone(context: CommandContext, zone: string | undefined): Promise<string | undefined> {
   if (zone !== undefined || (await whoAnswers(context)) !== 'the global') return zone;
   const api = await context.api();
@@ -56,7 +55,7 @@ async function chooseZone(context: CommandContext, zone: string | undefined): Pr
   throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
 }
 
-/** The control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not say it. */
+/** Returns the control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not report it. */
 async function whoAnswers(context: CommandContext): Promise<string | undefined> {
   try {
     const zone = await zoneOfServer(context);
@@ -67,7 +66,7 @@ async function whoAnswers(context: CommandContext): Promise<string | undefined> 
   }
 }
 
-/** Returns an explanation in the order in which it is printed; the strongest claim is the winner also where the global names none. */
+/** Returns an explanation with its fields in printing order; the strongest claim is the winner even if the global names none. */
 function toDocument({ hostname, mesh, zone, claims, hints, note }: HostnameExplanation): HostnameExplanation {
   const [winner] = claims;
   return { hostname, mesh, zone, ...(winner && { winner }), claims, hints, ...(note && { note }) };
@@ -114,7 +113,7 @@ function generatorName({ generator: { name, zone } }: HostnameClaim): string {
   return `${name} (${zone || 'global'})`;
 }
 
-/** Explains who has an address, and why a service has another one elsewhere. */
+/** Explains which service has an address, and why a service has another one elsewhere. */
 async function explainVip(context: CommandContext, address: string, options: ExplainOptions): Promise<number> {
   const all = await servicesWithAddress(context, undefined);
   const holders = all

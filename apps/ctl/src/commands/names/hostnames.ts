@@ -6,7 +6,7 @@ import { meshOption, type SetExitCode } from '../../options';
 import { toSelection } from '../../refs';
 import { inLines, serviceName, structured, table, textAt } from '../../render';
 
-/** A claim of a service of a mesh on a hostname. */
+/** A service's claim on a hostname, with its mesh. */
 export interface ClaimedHostname {
   readonly mesh: string;
   readonly hostname: string;
@@ -19,14 +19,16 @@ export interface HostnamesOptions {
   readonly generator?: string;
   readonly service?: string;
   readonly lost?: boolean;
-  /** In the form of /etc/hosts, in a zone. */
+  /** Whether to print in the form of /etc/hosts, for a zone. */
   readonly hosts?: boolean;
-  /** Zone whose view it is, on the global; absent there: each zone's report of its own services. */
+  /** The zone whose point of view applies, on the global; absent there: each zone's report of its own services. */
   readonly zone?: string;
   readonly output: 'table' | 'wide' | 'yaml' | 'json';
 }
 
-/** The claims on the hostnames of a mesh that contain a text, by hostname and then by rank; on the global as `zone` sees them. */
+/**
+ * Returns the claims on the hostnames of a mesh that contain a text, by hostname and then by rank; on the global from the point of view of `zone`.
+ */
 export async function listClaims(
   context: CommandContext,
   mesh: string,
@@ -37,7 +39,7 @@ export async function listClaims(
   return entries.flatMap(({ hostname, claims }) => claims.map((claim) => ({ mesh, hostname, claim })));
 }
 
-/** The names of all meshes. */
+/** Returns the names of all meshes. */
 export async function meshNames(context: CommandContext): Promise<readonly string[]> {
   const { documents } = await (await context.api()).list(toSelection(requireKind(context.registry, 'Mesh'), {}));
   return documents.map((mesh) => textAt(mesh, 'name'));
@@ -88,7 +90,7 @@ function isWanted(claim: HostnameClaim, { generator, service, lost }: HostnamesO
   return service === undefined || claim.service.name === service;
 }
 
-/** Claims as a table; wide, with the reason of those that are not to be had. */
+/** Formats claims as a table; wide: with the reason of unavailable ones. */
 export function claimTable(
   context: CommandContext,
   claims: readonly ClaimedHostname[],

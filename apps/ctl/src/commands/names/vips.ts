@@ -14,7 +14,7 @@ export interface VipsOptions {
 
 const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices'] as const;
 
-/** All services that may have a virtual IP; `mesh` undefined means all meshes. */
+/** Returns all services that may have a virtual IP; `mesh` undefined means all meshes. */
 export async function servicesWithAddress(context: CommandContext, mesh: string | undefined): Promise<JsonObject[]> {
   const api = await context.api();
   const lists = SERVICES.map((noun) => api.list(toSelection(requireKind(context.registry, noun), { mesh })));
@@ -62,7 +62,7 @@ function toRow(item: JsonObject): VipRow {
   };
 }
 
-/** An address with padded numbers, so that text order is address order; services without an address come last. */
+/** Returns an address with padded numbers, so that text order is address order; services without an address come last. */
 function sortable(ip: string): string {
   return ip === '' ? '~' : ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'));
 }

@@ -18,7 +18,7 @@ interface PolicyOptions extends PlaceOptions {
   readonly output: Output;
 }
 
-/** `causeway policies KIND/NAME`: every policy that affects a resource, path by path; without a right on any policy. */
+/** `causeway policies KIND/NAME`: every policy that affects a resource, path by path; requires no right on policies. */
 async function policies(
   context: CommandContext,
   words: readonly string[],
@@ -39,7 +39,7 @@ async function policies(
   });
 }
 
-/** `causeway scopes KIND/NAME`: what a policy names, where it counts, and what of it survives there. */
+/** `causeway scopes KIND/NAME`: the targets of a policy, its scopes, and the values in force there. */
 async function scopes(context: CommandContext, words: readonly string[], options: PolicyOptions): Promise<number> {
   const name = await restName(context, words, options);
   const answer = await (await context.api()).rest.call(listPolicyScopes, name);
@@ -57,7 +57,7 @@ async function scopes(context: CommandContext, words: readonly string[], options
   });
 }
 
-/** `causeway impact KIND/NAME` or `-f FILE`: what deleting a policy, or writing a candidate, would change; nothing is written. */
+/** `causeway impact KIND/NAME` or `-f FILE`: the changes if a policy were deleted, or a candidate written; nothing is written. */
 async function impact(
   context: CommandContext,
   words: readonly string[],
@@ -104,7 +104,7 @@ async function ofFile(
   return (await context.api()).rest.call(previewPolicyImpact, { path, query, body: value });
 }
 
-/** The fields that differ, and whose value each will be. */
+/** Yields the fields that differ, with the policy that will set each. */
 function* changeRows({ before, after }: ImpactOnPath): Generator<readonly string[]> {
   const [was, becomes] = [before, after].map(
     (side) => new Map((side ? fieldRows(side) : []).map((row) => [row[0] ?? '', row])),
@@ -115,7 +115,7 @@ function* changeRows({ before, after }: ImpactOnPath): Generator<readonly string
   }
 }
 
-/** Prints an answer as it is, or in words with each of its texts in one line. */
+/** Prints an answer as data, or in words with each of its texts in one line. */
 function print<T extends { readonly total: number; readonly items: readonly unknown[] }>(
   context: CommandContext,
   answer: T,

@@ -4,7 +4,7 @@ import type { Kind } from '@causeway/resources';
 import { findKind, UsageError, type CommandContext } from '../../context';
 import { objectAt } from '../../render';
 
-/** Place of a resource, as options give it. */
+/** The options that identify a resource besides its kind and name. */
 export interface PlaceOptions {
   readonly mesh: string;
   readonly namespace?: string;
@@ -17,10 +17,7 @@ export interface RestName {
   readonly query: { readonly namespace?: string | undefined; readonly zone?: string | undefined };
 }
 
-/**
- * Returns the one resource that words name: `KIND/NAME` or `KIND NAME`; declared kinds are looked up at the control plane. Throws
- * UsageError for other words.
- */
+/** Parses a single resource: `KIND/NAME` or `KIND NAME`; declared kinds are looked up at the control plane. Throws UsageError for other words. */
 export async function restName(
   context: CommandContext,
   words: readonly string[],
@@ -48,7 +45,7 @@ async function findCollection(context: CommandContext, noun: string): Promise<Pi
   return { plural: found.path, scope: found.scope === 'Mesh' ? 'mesh' : 'global' };
 }
 
-/** `producer: Mesh default > Namespace baker > … > Rule baker cakes`; from the Namespace on, which says the rest. */
+/** Formats `producer: Mesh default > Namespace baker > … > Rule baker cakes`, from the Namespace on, which implies the rest. */
 export function pathText({ context, path }: Pick<PolicyScope, 'context' | 'path'>): string {
   const nodes = path.filter(({ level }) => level !== 'Mesh');
   const text = nodes.map(nodeText).join(' > ') || 'Mesh';
@@ -65,7 +62,7 @@ export function policyText({ kind, namespace, name }: Omit<PolicyName, 'group'>,
   return withKind ? `${kind} ${namespace}/${name}` : `${namespace}/${name}`;
 }
 
-/** The fields of an effective spec: the field, its value, the policy and the strategy of each. */
+/** Returns the fields of an effective spec: each with its value, policy and strategy. */
 export function fieldRows({ fields, effective }: EffectivePolicy): readonly (readonly string[])[] {
   return fields.map(({ field, policy, strategy }) => [
     field,

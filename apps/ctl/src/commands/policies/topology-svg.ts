@@ -1,12 +1,12 @@
-/** A node of a graph whose layers are given: `layer` 0 is drawn at the left. */
+/** A node of a layered graph; `layer` 0 is drawn at the left. */
 interface DrawnNode {
   readonly id: string;
   readonly layer: number;
-  /** The first line stands out. */
+  /** The first line is emphasised. */
   readonly lines: readonly string[];
 }
 
-/** A graph as it is drawn; edges lead to a later layer. */
+/** A graph to draw; edges lead to a later layer. */
 export interface DrawnGraph {
   readonly nodes: readonly DrawnNode[];
   readonly edges: readonly { readonly from: string; readonly to: string }[];
@@ -14,15 +14,15 @@ export interface DrawnGraph {
   readonly layers: readonly string[];
 }
 
-/** Sizes in px. A character of the font is as wide as this at most. */
+/** Sizes in px. The maximum width of a character in the font. */
 const CHARACTER = 7;
 const LINE = 16;
 const PADDING = 8;
 const GAP = { across: 60, down: 14 };
 const HEAD = 30;
-/** Maximum length of a line of a box, in characters; longer ones are cut. */
+/** Maximum length of a line in a box, in characters; longer ones are truncated. */
 const MAX_LINE_LENGTH = 48;
-/** Number of times that the order within the layers is improved, from both sides. */
+/** Number of sweeps that improve the order within the layers, from both sides. */
 const SWEEPS = 4;
 
 interface Box {
@@ -34,8 +34,8 @@ interface Box {
 }
 
 /**
- * The graph as SVG: a column for each layer, its boxes in an order in which few lines cross (each as near as can be to the middle of those
- * that it is linked to). Pure. Linear in nodes and edges, but for the sorting. All texts are escaped.
+ * Returns the graph as SVG: a column for each layer, with its boxes ordered so that few lines cross (each close to the middle of its neighbours).
+ * Pure. Linear in nodes and edges, except for sorting. All texts are escaped.
  */
 export function topologySvg(graph: DrawnGraph): string {
   const columns = orderedLayers(graph);
@@ -70,7 +70,7 @@ export function topologySvg(graph: DrawnGraph): string {
 const STYLE =
   '<style>text{font:12px monospace;fill:#222}.layer{fill:#777}.first{font-weight:bold}rect{fill:#f6f8fa;stroke:#8aa}path{fill:none;stroke:#aab}</style>';
 
-/** The nodes of each layer from the top to the bottom. */
+/** Returns the nodes of each layer from top to bottom. */
 function orderedLayers({ nodes, edges }: DrawnGraph): readonly (readonly DrawnNode[])[] {
   const most = nodes.reduce((last, { layer }) => Math.max(last, layer), -1);
   const columns: DrawnNode[][] = Array.from({ length: most + 1 }, () => []);
@@ -129,7 +129,7 @@ const shortened = (line: string): string =>
   line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…`;
 const measureWidth = (line: string): number => CHARACTER * Math.min(line.length, MAX_LINE_LENGTH) * 1.05;
 
-/** A text as XML 1.0 has it; what XML cannot have is left out. */
+/** Escapes a text for XML 1.0; characters that XML does not allow are removed. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/g, '')

@@ -13,7 +13,7 @@ interface TopologyOptions {
   readonly output: 'json' | 'yaml' | 'dot' | 'svg';
 }
 
-/** `causeway topology`: the graph of what policies can name, as data, in DOT, or as a picture. */
+/** `causeway topology`: the graph of policy targets, as data, in DOT, or as a picture. */
 async function topology(context: CommandContext, { mesh, root, zone, output }: TopologyOptions): Promise<number> {
   const { rest } = await context.api();
   const path = { mesh: mesh || (await rest.expectedMesh()) };

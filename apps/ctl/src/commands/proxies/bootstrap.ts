@@ -29,13 +29,13 @@ export interface BootstrapOptions {
   readonly tokenFile?: string;
   readonly validFor: string;
   readonly adminPort?: string;
-  /** For a program that uses gRPC without a proxy. */
+  /** Whether it is for a program that uses gRPC without a proxy. */
   readonly grpc?: boolean;
-  /** PEM: authorities that the machine of the proxy trusts outside the mesh. */
+  /** PEM file: the authorities that the proxy's host trusts outside the mesh. */
   readonly authoritiesFile?: string;
 }
 
-/** Owner of the proxy. */
+/** The resource that the proxy belongs to. */
 type Subject =
   | { readonly type: 'dataplane'; readonly mesh: string; readonly name: string }
   | { readonly type: 'ingress' | 'egress'; readonly name: string };
@@ -45,8 +45,8 @@ const TOKEN_FILE = 'token.json';
 const BOOTSTRAP_FILE = 'envoy.yaml';
 
 /**
- * `causeway proxies bootstrap`: a new key that stays on this machine, its CSR, the token and the bootstrap of an Envoy, readable
- * by their owner only. Prints the command line that starts it.
+ * `causeway proxies bootstrap`: a new key that stays on this host, its CSR, the token and the bootstrap of an Envoy, readable by their owner only.
+ * Prints the command line that starts it.
  */
 export async function bootstrapProxy(
   context: CommandContext,
@@ -104,7 +104,7 @@ function requireDataplane(subject: Subject): Subject & { readonly type: 'datapla
   return subject;
 }
 
-/** Throws where a zone proxy has no ZoneIngress or ZoneEgress: none would let it in, whatever its token. */
+/** Throws if the ZoneIngress or ZoneEgress of a zone proxy does not exist: the proxy would be refused with any token. */
 async function checkDeclared(api: ApiClient, subject: Subject): Promise<void> {
   if (subject.type === 'dataplane') return;
   const { type, name } = subject;
@@ -120,7 +120,7 @@ async function checkDeclared(api: ApiClient, subject: Subject): Promise<void> {
   });
 }
 
-/** A token that is bound to the Dataplane, and to its workload where a label names that; for a zone proxy a zone token. */
+/** Returns a new token that is bound to the Dataplane, and to its workload if a label names one; for a zone proxy a zone token. */
 async function issued(api: ApiClient, subject: Subject, zone: string, { validFor }: BootstrapOptions): Promise<string> {
   if (subject.type !== 'dataplane') return issuedToZoneProxy(api, subject, zone, validFor);
   const { mesh, name } = subject;
@@ -130,12 +130,12 @@ async function issued(api: ApiClient, subject: Subject, zone: string, { validFor
   return (await api.rest.call(dataplaneTokens.issue, { body })).token;
 }
 
-/** The command that issues a zone token where this zone's tokens come from: a zone of a global issues none. */
+/** Returns the command that issues a zone token at the global: a zone with a global issues none. */
 export function tokenCommandAtGlobal(zone: string, scope: readonly string[] = []): string {
   return ['causeway --context global tokens zone', zone, ...scope.map((each) => `--scope ${each}`), '> FILE'].join(' ');
 }
 
-/** Only a zone by itself issues zone tokens. */
+/** Only a zone without a global issues zone tokens. */
 async function issuedToZoneProxy(
   api: ApiClient,
   { type }: Subject & { readonly type: 'ingress' | 'egress' },
@@ -151,7 +151,7 @@ async function issuedToZoneProxy(
   return answer.token;
 }
 
-/** The authorities in PEM of the xDS port; undefined where the port is plain text. */
+/** Returns the authorities of the xDS port in PEM; undefined if the port is plaintext. */
 export async function authorityFor(
   api: ApiClient,
   settings: JsonObject,
@@ -167,7 +167,7 @@ export async function authorityFor(
   });
 }
 
-/** As the zone decides it: said, or given a certificate, or reached beyond loopback. */
+/** Applies the zone's rule: TLS if it is set, if a certificate is given, or if the port is reachable beyond loopback. */
 function isTls(settings: JsonObject): boolean {
   const said = textAt(settings, 'CAUSEWAY_XDS_TLS');
   if (said !== '') return said === 'on';
@@ -204,7 +204,7 @@ function describeNode(subject: Subject): { readonly id: string; readonly cluster
     : { id: `.${subject.name}`, cluster: subject.type };
 }
 
-/** Usual files of the authorities that a machine trusts. */
+/** Usual files of the authorities that a host trusts. */
 const MACHINE_AUTHORITIES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -262,7 +262,7 @@ function parseAdmin(
   return { address: '127.0.0.1', port: Number(adminPort) };
 }
 
-/** A word for a shell. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -21,25 +21,25 @@ const FILES = {
 /** The certificate provider that the clusters of a zone name (docs/reference/xds-translation.md, gRPC). */
 const PROVIDER = 'mesh';
 const REFRESH = '10s';
-/** Between attempts to renew, ms. */
+/** Backoff of attempts to renew, ms. */
 const RETRY = { base: 1_000, cap: 60_000 };
 
 /** Settings of a program that uses gRPC without a proxy. */
 export interface GrpcStart {
   readonly mesh: string;
   readonly name: string;
-  /** Of the control planes. */
+  /** The zone of the control planes. */
   readonly zone: string;
   readonly token: string;
   readonly controlPlanes: readonly ControlPlaneAddress[];
-  /** PEM; absent: plain text. */
+  /** PEM; absent: plaintext. */
   readonly authority?: string;
   readonly folder: string;
 }
 
 /**
- * Writes a new key, the certificate that a control plane signs for it, the authorities of the mesh and the bootstrap of a gRPC
- * program. Prints the setting that the program takes it by.
+ * Writes a new key, the certificate that a control plane signs for it, the authorities of the mesh and the bootstrap of a gRPC program. Prints the
+ * setting by which the program finds them.
  */
 export async function writeGrpcFiles(context: CommandContext, start: GrpcStart): Promise<number> {
   const { mesh, name, zone, token, folder, authority, controlPlanes } = start;
@@ -93,7 +93,7 @@ export interface RenewOptions {
   readonly watch?: boolean;
 }
 
-/** `causeway proxies renew`: a new certificate and the authorities of now, once, or whenever it is time until Ctrl-C. */
+/** `causeway proxies renew`: a new certificate and the current authorities, once, or whenever due until Ctrl-C. */
 export async function renewGrpcFiles(context: CommandContext, { dir, watch }: RenewOptions): Promise<number> {
   const folder = resolve(dir);
   const backoff = new Backoff(RETRY);
@@ -116,7 +116,7 @@ export async function renewGrpcFiles(context: CommandContext, { dir, watch }: Re
   }
 }
 
-/** Asks the control planes of a folder's bootstrap, one after the other, for a certificate of its key, and writes what they answer. */
+/** Requests a certificate for the key of a folder from the control planes in its bootstrap, one after the other, and writes the response. */
 async function renew(folder: string): Promise<SignedWorkload> {
   const { mesh, dataplane, token, servers } = readFolder(folder);
   const csr = await createCsr(readGiven(join(folder, FILES.key)));
@@ -131,7 +131,7 @@ async function renew(folder: string): Promise<SignedWorkload> {
       if (code === 'unavailable') continue;
       break;
     }
-    // A program may read them at any moment: each is whole.
+    // A program may read the files at any moment: each is replaced atomically.
     replace(join(folder, FILES.authorities), answer.trustBundles.map(({ certificates }) => certificates).join(''));
     replace(join(folder, FILES.certificate), answer.certificateChain);
     return answer;

@@ -45,7 +45,7 @@ function row(lease: AgentLease, now: number): string[] {
   ];
 }
 
-/** `causeway leases release`: what has expired until now ends, although it is much. */
+/** `causeway leases release`: ends the leases that have expired so far, even if they are many. */
 async function releaseLeases(context: CommandContext, { output }: LeasesOptions): Promise<number> {
   const answer = await (await context.api()).rest.call(release);
   if (output !== 'table') context.print(structured(answer, output));

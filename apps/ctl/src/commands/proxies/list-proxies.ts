@@ -2,7 +2,7 @@ import { getProxy, listProxies, type Proxy, type ProxyFault } from '@causeway/ap
 import type { CommandContext } from '../../context';
 import { age, inLines, structured, table, type Output } from '../../render';
 
-/** Which proxies, and how they are shown. */
+/** Options of `causeway proxies`. */
 export interface ProxiesOptions {
   readonly mesh?: string;
   readonly namespace?: string;
@@ -13,7 +13,7 @@ export interface ProxiesOptions {
 const HEAD = ['MESH', 'NAME', 'KIND', 'CONNECTED', 'REPLICA', 'AGE', 'CERTIFICATE', 'REJECTED'];
 const WIDE = ['ADDRESS', 'VERSION', 'FORM', 'APPLIED', 'HELD'];
 
-/** `causeway proxies [NAME]`: the proxies of the zone, at all its replicas; with a name one of them, with what it rejects. */
+/** `causeway proxies [NAME]`: the proxies of the zone, at all its replicas; with a name a single one, with its rejections. */
 export async function proxies(
   context: CommandContext,
   name: string | undefined,

@@ -17,12 +17,12 @@ import {
   type MeshView,
 } from '@causeway/sync';
 
-/** State of one side's copy of a resource: missing, different, or no longer sent by the other side. */
+/** The state of a resource on the control plane that is behind: missing, different, or no longer sent by the other. */
 type DifferenceState = 'lacks' | 'differs' | 'left over';
 
-/** One resource that one control plane has not as the other sends it. */
+/** A resource that differs on one control plane from what the other sends. */
 export interface Difference {
-  /** Which control plane is behind. */
+  /** The control plane that is behind. */
   readonly where: 'global' | 'zone';
   readonly state: DifferenceState;
   readonly id: Identity;
@@ -36,13 +36,13 @@ export interface BothStores {
   readonly zone: string;
   readonly inGlobal: readonly Resource[];
   readonly inZone: readonly Resource[];
-  /** The global's view of meshes and zones: it decides which resources a zone gets. */
+  /** The meshes and zones from the global's point of view: they determine which resources a zone gets. */
   readonly view: MeshView;
 }
 
 /**
- * Returns the differences between the resources that the global sends and those of the zone, and the reverse, of one
- * kind. Lists show no values of confidential kinds, so these are equal if both sides have them.
+ * Returns the differences of one kind between the resources that the global sends and those of the zone, and the reverse. Lists show no values of
+ * confidential kinds, so these count as equal if both sides have them.
  */
 export function compareStores(stores: BothStores): readonly Difference[] {
   return [...downwards(stores), ...upwards(stores)];
@@ -84,7 +84,7 @@ function differences(
   return [...found, ...left];
 }
 
-/** The labels and the fields of the spec that differ. */
+/** Returns the labels and spec fields that differ. */
 function differentParts(a: Resource, b: Resource): readonly string[] {
   return [...unequalKeys('labels', ownLabels(a), ownLabels(b)), ...unequalKeys('spec', a.spec, b.spec)];
 }

@@ -17,10 +17,10 @@ export interface SyncDiffOptions {
   readonly output: Output;
 }
 
-/** Delay in ms after which differences are checked again: resources in transit have arrived then. */
+/** Delay before differences are checked again, ms: resources in transit have arrived by then. */
 const IN_FLIGHT = 1_000;
 
-/** `causeway sync diff ZONE`: what a zone lacks of the global, and the reverse. The exit code is 1 if something differs. */
+/** `causeway sync diff ZONE`: the resources that a zone lacks of the global, and the reverse. The exit code is 1 if there are differences. */
 export async function syncDiff(context: CommandContext, zone: string, options: SyncDiffOptions): Promise<number> {
   const { zoneContext, zoneServer: server, zoneToken } = options;
   const token = zoneToken === undefined ? {} : { token: zoneToken };
@@ -71,7 +71,7 @@ async function describeRole(api: ApiClient): Promise<string> {
   return mode === 'zone' ? `zone ${zone}` : mode;
 }
 
-/** Returns the differences that persist after a moment. */
+/** Returns the differences that persist after a delay. */
 async function standing(context: CommandContext, servers: Servers, zone: string): Promise<readonly Difference[]> {
   const kinds = context.registry.kinds.filter((kind) => {
     const peer = { zone, causeway: true, groups: true };

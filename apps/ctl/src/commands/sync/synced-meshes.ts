@@ -14,8 +14,8 @@ import { toResource, toSelection } from '../../refs';
 import { textAt } from '../../render';
 
 /**
- * The meshes that a global serves, with their parameters, as it shows them: `config` are its settings. Objects of parameters
- * are listed only if a Mesh names one, so a global that does not know them is not asked.
+ * Returns the meshes that a global serves, with their parameters: `config` are its settings. Parameters objects are listed only if a Mesh names one,
+ * because older globals do not know their kinds.
  */
 export async function servedMeshes(
   global: ApiClient,
@@ -41,10 +41,10 @@ export async function servedMeshes(
   return new Meshes({ index, owner, parse }).served();
 }
 
-/** All resources of a kind as a control plane shows them; none of a kind that is not known here. */
+/** Returns all resources of a kind at a control plane; empty for a kind that is unknown here. */
 export async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
-  // Of two Meshes with one range the older has it.
+  // Of two Meshes with one range the older keeps it.
   return (await api.list(toSelection(kind, {}))).documents.map((item) => ({
     ...toResource(kind, item),
     creationOrder: Date.parse(textAt(item, 'creationTime')) || 0,

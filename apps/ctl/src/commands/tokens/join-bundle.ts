@@ -7,7 +7,7 @@ import { decodeClaims, describeToken } from '../../settings/token-claims';
 import { findProxyAddresses, authorityFor, tokenCommandAtGlobal } from '../proxies/bootstrap';
 import { readGiven } from '../proxies/local-files';
 
-/** Of commands that issue tokens: what an agent joins with, instead of the token by itself. */
+/** Options of commands that issue tokens: a join bundle for an agent, instead of the bare token. */
 export interface BundleOptions {
   readonly output: Output;
   readonly bundle?: boolean;
@@ -17,10 +17,10 @@ export interface BundleOptions {
   readonly xdsCaFile?: string;
 }
 
-/** A bundle without what it is for. */
+/** A bundle without its subject. */
 export type JoinPlace = Pick<JoinBundle, 'controlPlanes' | 'authority' | 'zone'>;
 
-/** Throws where options of a bundle stand without it, or exclude each other. */
+/** Throws if options of a bundle are given without it, or exclude each other. */
 export function refuseWithoutBundle(
   options: BundleOptions & {
     readonly tokenFile?: string;
@@ -37,7 +37,7 @@ export function refuseWithoutBundle(
     throw new UsageError('--scope and --valid-for are for a new token: leave them or --token-file out');
 }
 
-/** Finds the addresses where an agent joins, and the authority that verifies them. `zone`: the wanted one. */
+/** Finds the addresses where an agent joins, and the authority that verifies them. `zone`: the expected zone. */
 export async function findJoinPlace(
   context: CommandContext,
   options: BundleOptions,
@@ -60,7 +60,7 @@ export async function findJoinPlace(
   return { controlPlanes, zone: here, ...(authority !== undefined && { authority }) };
 }
 
-/** Prints a bundle with the zone token of a file, and on standard error the facts of the token. */
+/** Prints a bundle with the zone token from a file, and the facts of the token on standard error. */
 export function printGivenBundle(
   context: CommandContext,
   place: JoinPlace,

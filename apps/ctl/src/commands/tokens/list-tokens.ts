@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context';
 import { inLines, structured, table, type Output } from '../../render';
 import { expiryText, type TokenKind } from '../../settings/token-claims';
 
-/** Which tokens a command is about; none of them: all sorts. */
+/** The types of tokens that a command works with; without any: all types. */
 export interface TokenUseOptions {
   readonly users?: boolean;
   readonly zones?: boolean;
@@ -19,7 +19,7 @@ export interface ListTokensOptions extends TokenUseOptions {
 const USES: readonly TokenKind[] = ['user', 'zone', 'dataplane'];
 const HEAD = ['TYPE', 'NAME', 'GROUPS', 'SCOPE', 'ID', 'ISSUED BY', 'EXPIRES', 'STATE'];
 
-/** `causeway tokens list`: who has which token until when, the first to expire first; never the tokens. */
+/** `causeway tokens list`: the holders and expiries of tokens, in order of expiry; never the tokens themselves. */
 export async function listTokens(context: CommandContext, options: ListTokensOptions): Promise<number> {
   const items = await issuedTokens(context, options);
   if (options.output !== 'table') context.print(structured({ items }, options.output));
@@ -34,17 +34,17 @@ export async function listTokens(context: CommandContext, options: ListTokensOpt
   return 0;
 }
 
-/** The sorts that the options name; all where they name none. */
+/** Returns the types that the options select; all if they select none. */
 export function chosenUses({ users, zones, dataplanes }: TokenUseOptions): readonly TokenKind[] {
   const named = { user: users, zone: zones, dataplane: dataplanes };
   const chosen = USES.filter((use) => named[use] === true);
   return chosen.length === 0 ? USES : chosen;
 }
 
-/** The operations of the tokens of each sort. */
+/** The operations of each type of token. */
 export const TOKENS = { user: userTokens, zone: zoneTokens, dataplane: dataplaneTokens };
 
-/** A token as the lists of all sorts show it; what a sort does not have is absent. */
+/** A token in the lists of all types; fields that a type lacks are absent. */
 interface TokenOfAnySort {
   readonly id: string;
   readonly issuedAt: string;
@@ -60,7 +60,7 @@ interface TokenOfAnySort {
   readonly tags?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A token of any sort. */
+/** A token with its type. */
 export interface TypedToken extends TokenOfAnySort {
   readonly type: TokenKind;
 }
@@ -71,7 +71,9 @@ const LISTS: Readonly<Record<TokenKind, (rest: ApiClient['rest']) => Promise<rea
   dataplane: (rest) => rest.items(dataplaneTokens.list),
 };
 
-/** The tokens of a control plane with their `type`. Asked for several sorts, a zone has no zone tokens, a global none of Dataplanes. */
+/**
+ * Returns the tokens of a control plane with their `type`. If several types are requested, a zone has no zone tokens and a global none of Dataplanes.
+ */
 export async function issuedTokens(context: CommandContext, options: TokenUseOptions): Promise<readonly TypedToken[]> {
   const { rest } = await context.api();
   const chosen = chosenUses(options);
@@ -112,7 +114,7 @@ const COLOURS = {
   revoked: 'red',
 } as const satisfies Readonly<Record<string, Colour>>;
 
-/** A token expires soon in the last fifth of its life, a long one in its last week. */
+/** Returns the state of a token: it expires soon in the last fifth of its validity, a long one in its last week. */
 function findState(token: TypedToken, now: number): keyof typeof COLOURS {
   if (token.revoked) return 'revoked';
   const left = readEnd(token) - now;

@@ -22,7 +22,7 @@ import {
 export interface ZoneTokenOptions extends BundleOptions {
   readonly validFor?: string;
   readonly scope?: readonly string[];
-  /** Of the bundle: a token of the global, instead of a new one of this zone. */
+  /** For a bundle: a token of the global, instead of a new one of this zone. */
   readonly tokenFile?: string;
 }
 
@@ -33,8 +33,8 @@ export interface UserTokenOptions {
 }
 
 /**
- * `causeway tokens zone NAME`: prints only the token on standard output, fit for a file; id and expiry on standard error. With
- * `--bundle` what the agent of an ingress joins with.
+ * `causeway tokens zone NAME`: prints only the token on standard output, suitable for a file; id and expiry on standard error. With `--bundle` a join
+ * bundle for the agent of an ingress.
  */
 export async function issueZoneToken(
   context: CommandContext,
@@ -60,7 +60,7 @@ export async function issueZoneToken(
   return 0;
 }
 
-/** `causeway tokens user NAME`: as `causeway tokens zone`. */
+/** `causeway tokens user NAME`: like `causeway tokens zone`. */
 export async function issueUserToken(
   context: CommandContext,
   name: string,
@@ -78,20 +78,20 @@ export interface DataplaneTokenOptions extends BundleOptions {
   readonly mesh: string;
   readonly namespace?: string;
   readonly workload?: string;
-  /** `false`: the machine serves nothing. */
+  /** `false`: the host serves nothing. */
   readonly service?: readonly string[] | false;
   readonly machines?: string;
   readonly tag?: readonly string[];
   readonly validFor?: string;
 }
 
-/** Of the token in a bundle: it is for joining; afterwards the agent has a certificate. */
+/** The validity of a token in a bundle: it is for joining; afterwards the agent has a certificate. */
 const BUNDLE_VALIDITY = '1h';
-/** As the control plane has it. */
+/** The control plane's default. */
 const DEFAULT_MACHINES = 100;
 const TOKEN_VALIDITY = '30d';
 
-/** `causeway tokens dataplane [NAME]`: as `causeway tokens zone`; without a mesh it is for the one that the control plane expects. */
+/** `causeway tokens dataplane [NAME]`: like `causeway tokens zone`; without a mesh it is for the one that the control plane expects. */
 export async function issueDataplaneToken(
   context: CommandContext,
   name: string | undefined,
@@ -120,7 +120,7 @@ export async function issueDataplaneToken(
   return 0;
 }
 
-/** The services that a flag names; none with `--no-service`. */
+/** Returns the services of a flag; empty with `--no-service`. */
 function parseServices(service: readonly string[] | false): readonly string[] {
   return service === false ? [] : service.flatMap((one) => one.split(','));
 }
@@ -138,7 +138,7 @@ function grantText(name: string | undefined, options: DataplaneTokenOptions): st
   return parts.filter((part) => part !== undefined).join(', ') || 'every Dataplane';
 }
 
-/** `key=value,value` of each tag. */
+/** Parses `key=value,value` of each tag. */
 function parseTags(given: readonly string[]): Readonly<Record<string, string[]>> {
   const tags: Record<string, string[]> = {};
   for (const one of given) {
@@ -150,7 +150,7 @@ function parseTags(given: readonly string[]): Readonly<Record<string, string[]>>
   return tags;
 }
 
-/** Prints a new token; on standard error its id and end, unless the answer has been printed as it is. */
+/** Prints a new token; on standard error its id and expiry, unless the whole answer was printed. */
 function printIssued(
   context: CommandContext,
   issued: Pick<AnswerOf<typeof userTokens.issue>, 'token' | 'id' | 'expiresAt'>,
@@ -163,12 +163,12 @@ function printIssued(
   context.printError(`token ${id} ${of}, valid until ${expiresAt}`);
 }
 
-/** A duration as the control plane reads it, which knows no weeks. */
+/** Returns a duration in units of the control plane, which knows no weeks. */
 function inServerUnits(duration: string): string {
   return duration.includes('w') ? `${parseSeconds(duration, '--valid-for')}s` : duration;
 }
 
-/** `causeway tokens revoke ID`: by id, or by the token itself, of a user, a zone or a Dataplane. */
+/** `causeway tokens revoke ID`: by id, or by the token itself; of a user, a zone or a Dataplane. */
 export async function revokeToken(
   context: CommandContext,
   idOrToken: string,
@@ -181,7 +181,7 @@ export async function revokeToken(
   return 0;
 }
 
-/** Id and use of a token by itself; undefined for what is no token. */
+/** Returns id and type from a token itself; undefined for other texts. */
 function claimed(token: string): { readonly id: string; readonly use: TokenKind } | undefined {
   if (token.split('.').length !== 3) return undefined;
   const claims = decodeClaims(token);
@@ -189,7 +189,7 @@ function claimed(token: string): { readonly id: string; readonly use: TokenKind 
   return { id: claims.id, use: claims.use };
 }
 
-/** Returns the use of the token with an id: by the flags, or by the control plane's records. */
+/** Returns the type of the token with an id: from the flags, or from the control plane's records. */
 async function findUse(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenKind> {
   const [only, ...others] = chosenUses(options);
   if (only !== undefined && others.length === 0) return only;
@@ -200,7 +200,7 @@ async function findUse(context: CommandContext, id: string, options: TokenUseOpt
   );
 }
 
-/** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
+/** `causeway tokens rotate`: creates a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
 export async function rotateKey(context: CommandContext, options: TokenUseOptions): Promise<number> {
   const use: TokenKind = options.dataplanes ? 'dataplane' : options.users ? 'user' : 'zone';
   const { serial } = await (await context.api()).rest.call(TOKENS[use].rotate);
@@ -217,7 +217,7 @@ export async function showAuthority(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The fingerprint over the bytes of the certificate, as `openssl x509 -fingerprint` and browsers show it. */
+/** Returns the fingerprint of a certificate in the format of `openssl x509 -fingerprint` and browsers. */
 function fingerprint(pem: string): string {
   const [, base64 = ''] = /-----BEGIN CERTIFICATE-----([^-]+)-----END/.exec(pem) ?? [];
   const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').toUpperCase();
@@ -260,7 +260,7 @@ export function registerTokens(program: Command, context: CommandContext, finish
     .action(async () => finish(await showAuthority(context)));
 }
 
-/** The subcommands that issue tokens. */
+/** Registers the subcommands that issue tokens. */
 function registerIssuing(tokens: Command, context: CommandContext, finish: SetExitCode): void {
   tokens
     .command('user')

@@ -12,14 +12,14 @@ interface Versioned {
   readonly at: string;
 }
 
-/** Output form, and the client whose version is shown. */
+/** Output form, and the version of the client. */
 interface VersionRequest {
   readonly version: string;
   readonly client: boolean;
   readonly output: Output;
 }
 
-/** Versions of the client and of the servers; the exit code is 1 if the control plane cannot be asked. */
+/** Prints the versions of the client and of the servers; the exit code is 1 if the control plane is unreachable. */
 export async function showVersions(
   context: ProgramContext,
   { version, client, output }: VersionRequest,
@@ -39,7 +39,7 @@ interface Servers {
   readonly failure: string | undefined;
 }
 
-/** The control plane that is asked and, if it is the global, what its zones run. */
+/** Returns the control plane and, if it is the global, the versions of its zones. */
 async function listServers(context: ProgramContext): Promise<Servers> {
   const api = await connectApi({ ...resolveConnection(context.config, context.flags()), signal: context.signal });
   try {
@@ -52,7 +52,7 @@ async function listServers(context: ProgramContext): Promise<Servers> {
   }
 }
 
-/** The Causeway zones that the global knows; none for a caller who may not see them. */
+/** Returns the Causeway zones that the global knows; empty for a caller without the right to see them. */
 async function listZones(api: ApiClient): Promise<readonly Versioned[]> {
   const items = await api.rest.items(listZoneOverviews).catch((error: unknown): readonly ZoneOverview[] => {
     if (error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden')) return [];
@@ -65,7 +65,7 @@ async function listZones(api: ApiClient): Promise<readonly Versioned[]> {
   });
 }
 
-/** A warning for each server of another minor version: flags and fields of one may be unknown to the other. */
+/** Returns a warning for each server of another minor version: one may not know flags and fields of the other. */
 export function skewWarnings(client: string, servers: readonly Pick<Versioned, 'name' | 'version'>[]): string[] {
   return servers
     .filter(({ version }) => minorVersion(version) !== minorVersion(client))

@@ -16,7 +16,7 @@ interface WorkloadOptions extends WorkloadsOptions {
 
 const HEAD = ['MESH', 'NAMESPACE', 'NAME', 'SERVICES', 'BY', 'AGE', 'REGISTERED'];
 
-/** `causeway workloads`: the machines of the zone that have joined, and what they were granted. */
+/** `causeway workloads`: the hosts of the zone that have joined, with their grants. */
 async function showWorkloads(context: CommandContext, { output }: WorkloadsOptions): Promise<number> {
   const items = await (await context.api()).rest.items(listWorkloads);
   const rows = inLines(items).map((item) => row(item, context.now()));
@@ -41,13 +41,13 @@ function row(
   ];
 }
 
-/** Sentences about the other zones, by `otherZones`; none if they learn it at once, or if there are none. */
+/** Sentences about other zones, by `otherZones`; none if they learn of it at once, or if there are none. */
 const HOW_ZONES_HEAR: Readonly<Record<string, string>> = {
   'cut off': 'this zone has no session with its global: other zones learn of it once it is connected again',
   unknown: 'whether other zones learn of it now is known to the replica that leads: causeway describe zone',
 };
 
-/** `causeway workloads revoke NAME`: ends what a machine was granted, everywhere. */
+/** `causeway workloads revoke NAME`: ends the enrolment of a host, everywhere. */
 async function revoke(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
   const { output, dryRun = false } = options;
   const body = { ...(await identify(context, name, options)), dryRun };
@@ -77,7 +77,7 @@ async function revoke(context: CommandContext, name: string, options: WorkloadOp
   return 0;
 }
 
-/** `causeway workloads confirm NAME`: lets stand what came back by its certificate after an import. */
+/** `causeway workloads confirm NAME`: confirms an enrolment that came back by its certificate after an import. */
 async function confirm(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
   const body = await identify(context, name, options);
   const answer = await (await context.api()).rest.call(confirmWorkload, { body });

@@ -17,7 +17,7 @@ interface QuarantineOptions {
   readonly release?: boolean;
 }
 
-/** `causeway zones quarantine ZONE [KIND/NAME...]`: without resources it is the whole zone; `--release` ends the quarantine. */
+/** `causeway zones quarantine ZONE [KIND/NAME...]`: without resources the whole zone; `--release` ends the quarantine. */
 async function quarantine(
   context: CommandContext,
   zone: string,
@@ -50,7 +50,7 @@ async function writeZone(context: CommandContext, name: string, zone: JsonObject
   await (await context.api()).replace({ kind: 'Zone', name }, zone, { etag });
 }
 
-/** The resource as a Zone names it. */
+/** Returns a resource in the form of the Zone's quarantine list. */
 function parseEntry(context: CommandContext, given: string, { mesh, namespace }: QuarantineOptions): JsonObject {
   const slash = given.indexOf('/');
   const [noun, name] = [given.slice(0, slash), given.slice(slash + 1)];
@@ -60,7 +60,7 @@ function parseEntry(context: CommandContext, given: string, { mesh, namespace }:
   return { type, name, ...(mesh === undefined ? {} : { mesh }), ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
+/** Returns the kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
 function findType({ registry }: CommandContext, noun: string): string {
   const known = registry.noun(noun.toLowerCase());
   return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : requireKind(registry, noun).name);
@@ -126,7 +126,7 @@ async function setEnabled(context: CommandContext, zone: string, enabled: boolea
   return 0;
 }
 
-/** The subcommands of `causeway zones` that only an operator can decide. */
+/** Registers the subcommands of `causeway zones` that are decisions of an operator. */
 export function registerZoneDecisions(command: Command, context: CommandContext, finish: SetExitCode): void {
   for (const [word, enabled] of [['enable', true] as const, ['disable', false] as const]) {
     command

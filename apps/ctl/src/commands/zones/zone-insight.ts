@@ -14,7 +14,7 @@ export interface InsightSums {
   readonly held: number;
 }
 
-/** Sums over the kinds of an insight. */
+/** Sums an insight over its kinds. */
 export function sumInsight({ kinds = [] }: ZoneInsight): InsightSums {
   const sum = (read: (kind: ReportedKind) => number): number => kinds.reduce((total, kind) => total + read(kind), 0);
   return {
@@ -52,7 +52,7 @@ export function pendingDecisions(insight: ZoneInsight, zone: string | undefined,
   return due;
 }
 
-/** Returns since when a zone is offline, and why; undefined if it is not offline. */
+/** Returns since when a zone is offline, and the reason; undefined if it is not offline. */
 export function readAbsence(
   { offline }: ZoneInsight,
   now: number,
@@ -63,7 +63,7 @@ export function readAbsence(
   return { age: lasting, line: `away since ${since} (${lasting}): ${offline.reason}` };
 }
 
-/** An insight as lines for people. */
+/** Formats an insight as lines for people. */
 export function insightLines(insight: ZoneInsight, now: number): string[] {
   const { kinds = [] } = insight;
   return [
@@ -90,7 +90,7 @@ function facts(insight: ZoneInsight, now: number): string[] {
   ];
 }
 
-/** Formats why the global ended a stream of the zone. */
+/** Formats the reason why the global ended a stream of the zone. */
 function endedText(ended: JsonObject, now: number): string {
   const [direction, detail] = [textAt(ended, 'direction'), textAt(ended, 'detail')];
   return detail === '' ? '' : `stream ${direction}, ${ago(ended['at'], now)}: ${detail}`;
@@ -111,7 +111,7 @@ function rejections(kinds: readonly ReportedKind[]): string[] {
   return rows.length === 0 ? [] : ['', ...table(['REJECTED', 'WIRE NAME', 'REASON'], rows).split('\n')];
 }
 
-/** Seconds, rounded to one digit below 10 and to whole seconds above. */
+/** Formats seconds, rounded to one digit below 10 and to whole seconds above. */
 export function seconds(number: number): string {
   return `${number < 10 ? Math.round(number * 10) / 10 : Math.round(number)}s`;
 }

@@ -12,7 +12,7 @@ export interface ZonesOptions {
 
 const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTANCE', 'LAG', 'REJECTED', 'HELD'];
 
-/** `causeway zones`: session, lag and rejections of each zone. On a zone it knows only itself. */
+/** `causeway zones`: session, lag and rejections of each zone. A zone knows only itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
   const items = await (await context.api()).rest.items(listZoneOverviews);
   if (options.output !== 'table') {
@@ -34,7 +34,7 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
   return 0;
 }
 
-/** The zone of the control plane that answers; undefined for the global. */
+/** Returns the zone of the control plane that answers; undefined for the global. */
 export async function zoneOfServer(context: CommandContext): Promise<string | undefined> {
   const { mode, zone = '' } = inLines(await (await context.api()).rest.call(describeServer));
   return mode === 'zone' ? zone : undefined;

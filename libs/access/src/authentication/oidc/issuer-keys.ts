@@ -15,7 +15,7 @@ const REFRESH_INTERVAL = 10 * 60_000;
 /** Minimum time between two fetches, ms: tokens with forged key ids do not cause more. */
 const COOLDOWN = 30_000;
 
-/** Most keys of an issuer. */
+/** Maximum number of keys of an issuer. */
 const MAX_KEYS = 64;
 
 /** Dependencies of IssuerKeys. */

@@ -6,10 +6,7 @@ import { checkPeer, type PeerFailure } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 import type { HostAssignment } from './host';
 
-/**
- * Why a host cannot be reached, by Envoy's counter. `no material`: this machine lacks a certificate; the host is not at
- * fault.
- */
+/** The reason why a host cannot be reached, by Envoy's counter. `no material`: this host lacks a certificate; the upstream host is not at fault. */
 export type DialFailure = 'timeout' | 'refused' | 'no material' | `ssl.${PeerFailure}` | 'ssl.connection_error';
 
 /** Connected socket with the TCP socket below it, or why the connection failed. */

@@ -72,7 +72,7 @@ export class HostSet {
   ) {
     const { address, port, isHealthy, match, zone } = endpoint;
     const key = JSON.stringify([address, port, zone, match]);
-    // Of two endpoints with the same address, the first counts.
+    // If two endpoints have the same address, the first one counts.
     if (this.byKey.has(key)) return [];
     const place: HostAssignment = { address, port, zone, transport: selectTransport(plan, match) };
     const known = before.get(key);

@@ -158,7 +158,7 @@ function decodeDoubtfulClaim({ claim, detail, instance, seenAt }: JsonObject): D
 /** Maximum number of zones whose last ending is kept; the oldest is dropped first. */
 const MAX_ENDINGS = 1_000;
 
-/** A stream that this replica ended because of what the zone sent. */
+/** A stream that this replica ended because of a message of the zone. */
 export interface StreamEnding {
   readonly direction: 'up' | 'down';
   readonly reason: StreamEndReason;
@@ -167,7 +167,7 @@ export interface StreamEnding {
   readonly at: number;
 }
 
-/** The last stream of each zone that this replica ended because of what the zone sent. */
+/** The last stream of each zone that this replica ended because of a message of the zone. */
 export class StreamEndings {
   private readonly ends = new BoundedMap<StreamEnding>(MAX_ENDINGS);
 

@@ -237,7 +237,7 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
     const changes = batch.map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
     await store.write({ changes, onRefusal: 'skip', fence, session });
   }
-  // The session last: if this term ends before, the next one finds the zone by its session. A later zone of this name begins anew.
+  // The session last: if this term ends before, the next one finds the zone by its session. A later zone of this name starts from scratch.
   await sessions.forget(zone, opening.session);
 }
 

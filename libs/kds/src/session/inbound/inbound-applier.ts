@@ -44,7 +44,7 @@ export interface InboundResult {
 export class InboundApplier {
   readonly pendingDeletion: PendingDeletion;
   private readonly batches: BatchWriter;
-  /** By kind: when its point was last written. */
+  /** The time at which its point was last written, by kind. */
   private readonly notedAt = new Map<string, number>();
   /** Writes of points for changed rules since `viewsAt`. */
   private views = 0;

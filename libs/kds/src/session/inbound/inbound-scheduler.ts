@@ -91,7 +91,7 @@ interface Waiter {
 export class FairQueue {
   private readonly running = new Set<string>();
   private readonly waiting: Waiter[] = [];
-  /** By peer: the virtual time at which its share so far ends. Contains only peers ahead of `time`. */
+  /** The virtual time at which a peer's share so far ends. Contains only peers ahead of `time`. */
   private readonly ends = new Map<string, number>();
   private time = 0;
 
