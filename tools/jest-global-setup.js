@@ -1,7 +1,6 @@
 /** A bare `npx jest` draws the seed of its fuzzers and brings its own Postgres and Redis; under `npm test` they run already and the environment names them. */
 
 const { join } = require('node:path');
-const { provideWorkers } = require('./bundled-workers.js');
 
 // Pure functions need neither, and a start costs a second: `npx jest libs/naming` goes without.
 const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kinds|runtime)(?:\/|$)/;
@@ -9,7 +8,7 @@ const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kin
 module.exports = async (globalConfig) => {
   const { drawFuzzSeed } = await import('../scripts/lib/fuzz-seed.mjs');
   drawFuzzSeed();
-  await provideWorkers();
+  await lookForBundles();
   preloadIntoPrograms('compile-cache.js', 'pooled-keys.js');
   leaveOutExtraCertificates();
   const patterns = globalConfig.nonFlagArgs ?? [];
@@ -33,4 +32,10 @@ function leaveOutExtraCertificates() {
   if (file === undefined) return;
   delete process.env.NODE_EXTRA_CA_CERTS;
   process.env.npm_config_cafile ??= file;
+}
+
+/** Threads and worker processes are started from `dist/` where it is built of these sources (jest-source-threads.js). */
+async function lookForBundles() {
+  const { isBuilt } = await import('../scripts/lib/build.mjs');
+  if (isBuilt(join(__dirname, '..'))) process.env.CAUSEWAY_TEST_BUNDLES = 'fresh';
 }

@@ -1,14 +1,26 @@
 /**
- * Lets threads and cluster processes that tests start run TypeScript: in place of a `.ts` file its bundle is started, and where it has none
- * it is given the hook `bench/register.cjs`. Programs that Node itself starts with the hook pass it on to theirs without this.
+ * Lets threads and cluster processes that tests start run TypeScript. In place of a `.ts` file its bundle in `dist/` is started where that is
+ * built of these sources; else the file is given the hook `bench/register.cjs`, with which it takes a second of CPU before it works. Programs
+ * that Node itself starts with the hook pass it on to theirs without this.
  */
 const cluster = require('node:cluster');
-const { join } = require('node:path');
+const { existsSync } = require('node:fs');
+const { basename, join } = require('node:path');
 const threads = require('node:worker_threads');
-const { bundleOf } = require('./bundled-workers.js');
 
-const HOOK = ['--require', join(__dirname, '..', 'bench', 'register.cjs')];
+const ROOT = join(__dirname, '..');
+const HOOK = ['--require', join(ROOT, 'bench', 'register.cjs')];
 const isSource = (file) => String(file).endsWith('.ts');
+
+/** Returns the bundle of a source of ours, undefined where it has none. */
+function bundleOf(file) {
+  if (process.env.CAUSEWAY_TEST_BUNDLES !== 'fresh' || !file.startsWith(join(ROOT, 'libs'))) return undefined;
+  const name = `${basename(file, '.ts')}.js`;
+  return ['zone', 'agent']
+    .map((app) => join(ROOT, 'dist', 'apps', app, 'src', name))
+    .find((bundle) => existsSync(bundle));
+}
+
 const { Worker } = threads;
 const setupPrimary = cluster.setupPrimary.bind(cluster);
 
