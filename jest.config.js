@@ -43,7 +43,7 @@ module.exports = {
     // A dynamic import of ours names the compiled file.
     '^(\\./(?:commands?|settings)/.*)\\.js$': '$1',
     '^(\\./(?:grpc|rest)/[a-z]+(?:-[a-z]+)*)\\.js$': '$1',
-    '^(\\./(?:bootstrap|control-plane|dataplane-selection|declared-kinds|find-command|grpc-files|options|otlp-spans|server-versions))\\.js$':
+    '^(\\./(?:bootstrap|control-plane|dataplane-selection|declared-kinds|find-command|grpc-files|migrated-template|options|otlp-spans|server-versions))\\.js$':
       '$1',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',

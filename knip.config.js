@@ -20,7 +20,7 @@ const STARTED_BY_PATH = [
   'test/support/{broken-program,log-and-exit}.ts',
   'test/support/oidc-issuer.mjs',
   'test/traffic/web-service.ts',
-  'scripts/quickstart/traffic/ends-with-starter.mjs',
+  'scripts/quickstart/traffic/ends-with-starter.cjs',
 ];
 
 module.exports = {

@@ -30,6 +30,9 @@ const isBudgetEnforced = process.env.CAUSEWAY_TEST_BUDGET === 'enforced';
 const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 40);
 const deadline = Date.now() + LIMIT_MINUTES * 60_000;
 
+/** What tests allocate is mostly garbage at once: with more room for it a tenth of the CPU time is spared. Jest's workers have it too. */
+const YOUNG_HEAP = '--max-semi-space-size=32';
+
 const WORKERS = Math.min(2, availableParallelism()) + 1;
 
 /** How long Jest may take to end when it is asked to, ms. */
@@ -126,7 +129,7 @@ function runJest(args) {
   const reporters = ['default', join(root, 'tools', 'jest-running-files.js')].map((each) => `--reporters=${each}`);
   // Jest prints the JSON on stdout as well, even when it goes to a file.
   const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
-  const child = spawn(process.execPath, [jest, ...args, ...reporters], { cwd: root, stdio });
+  const child = spawn(process.execPath, [YOUNG_HEAP, jest, ...args, ...reporters], { cwd: root, stdio });
   process.on('SIGINT', () => (interrupted = true));
   process.on('SIGTERM', () => {
     interrupted = true;

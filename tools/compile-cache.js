@@ -39,8 +39,8 @@ function readCompiled(file) {
 }
 
 function compileCached(content, file) {
-  // Node itself compiles where it maps stack traces to sources.
-  const kept = content.length >= MIN_LENGTH && !process.sourceMapsEnabled && cacheFile(file);
+  // Also with --enable-source-maps, so that stack traces of test runs name lines of the bundle: Node reads a map only of what it compiles itself.
+  const kept = content.length >= MIN_LENGTH && cacheFile(file);
   if (!kept) return compile.call(this, content, file);
   const cachedData = readCompiled(kept);
   const script = new Script(Module.wrap(content.replace(/^#!/, '//')), { filename: file, cachedData });

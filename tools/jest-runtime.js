@@ -11,7 +11,9 @@ const { dirname, relative } = require('node:path');
 const { Script } = require('node:vm');
 const Runtime = require('jest-runtime').default;
 
-require('./jest-source-threads.js'); // once a process: Node's own modules are shared by all test files
+// Once a process: Node's own modules are shared by all test files.
+require('./jest-source-threads.js');
+require('./pooled-keys.js');
 
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;

@@ -29,7 +29,7 @@ export async function startPostgres({ folder, port, durable = true, more = {}, p
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
   const bin = programs ?? postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
-  const password = provideCluster({ bin, dataDir, account });
+  const password = provideCluster({ bin, dataDir, account, durable });
   const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable, more)];
   const { child, log } = await launchOnceFree({ args, account, dataDir, port });
   return { home, ...handle(child, { dataDir, port, log, password }) };

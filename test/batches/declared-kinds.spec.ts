@@ -1,4 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -9,7 +10,7 @@ describe('a definition and many policies of its kind in one batch', () => {
   let database: TestDatabase;
   let plane: ProcessPlane;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     const env = { DATABASE_URL: database.url, CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' };
     plane = await ProcessPlane.start('global', 'global', env);
     await until('the default mesh is there', () => plane.get('/meshes/default'));

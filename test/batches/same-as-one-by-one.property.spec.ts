@@ -8,7 +8,8 @@ import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store'
 import { MemoryStore } from '@causeway/store/testing';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { meshesOf } from '../support/meshes';
 
 const controlPlane: ControlPlane = { role: 'global' };
@@ -112,7 +113,7 @@ async function oneByOne({ admission, index }: Plane, bodies: readonly JsonObject
 describe('a batch whose documents are written each by itself', () => {
   let database: TestDatabase;
   const backends: PostgresBackend[] = [];
-  beforeAll(async () => void (database = await createTestDatabase()));
+  beforeAll(async () => void (database = await createMigratedDatabase()));
   afterAll(async () => {
     await Promise.all(backends.map((backend) => backend.close()));
     await database.drop();

@@ -14,9 +14,16 @@ const service = (name: string, more: JsonObject = {}): JsonObject => ({
   spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 80, appProtocol: 'http' }] },
   ...more,
 });
-const bad = (name: string): JsonObject => service(name, { spec: { ports: [{ port: 0 }] } });
+const bad = (name: string, more: JsonObject = {}): JsonObject =>
+  service(name, { spec: { ports: [{ port: 0 }] }, ...more });
 const named = (name: string) => ({ kind: 'MeshService', name });
 const SERVICES = { kind: 'MeshService', mesh: 'default' };
+
+/** How many documents of an apply had each outcome. */
+interface Outcomes {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly revision: number;
+}
 
 /** Follows a watch and holds what it was told. */
 class Follower {
@@ -220,44 +227,45 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     expect((await api.list(SERVICES)).documents.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  it('takes the largest apply and lists it whole, selected by labels', async () => {
-    const many = Array.from({ length: 10_000 }, (_unused, i) =>
-      service(`s-${String(i).padStart(5, '0')}`, { labels: { part: String(i % 4) } }),
+  describe('with one bad document among many', () => {
+    /** The most that one apply takes, and enough for several pages of a list. */
+    const [MAX_BATCH, MANY] = [10_000, 2_500] as const;
+    const AT = 1_700;
+    const all = Array.from({ length: MAX_BATCH }, (_unused, i) =>
+      (i === AT ? bad : service)(`s-${String(i).padStart(5, '0')}`, { labels: { part: String(i % 4) } }),
     );
-    const { results, revision } = await api.apply(many);
-    expect(results.every(({ outcome, index }, i) => outcome === 'created' && index === i)).toBe(true);
-    const list = await api.list({ ...SERVICES, labelSelector: 'part in (1,3)' }, { minRevision: revision });
-    const wanted = many.filter((__, i) => i % 2 === 1).map(({ name }) => name);
-    expect(list.documents.map(({ name }) => name)).toEqual(wanted);
-  });
-
-  describe('with one bad document of 10,000', () => {
-    const AT = 7_000;
-    const many = Array.from({ length: 10_000 }, (_unused, i) => (i === AT ? bad : service)(`s-${i}`));
 
     /** The outcomes with how many documents had them; the bad one is refused in its place, with its field. */
-    async function outcomes(options: ApplyOptions): Promise<Readonly<Record<string, number>>> {
-      const { results } = await api.apply(many, options);
+    async function outcomes(many: readonly JsonObject[], options: ApplyOptions): Promise<Outcomes> {
+      const { results, revision } = await api.apply(many, options);
       expect(results.map(({ index }) => index)).toEqual(many.map((_unused, i) => i));
       const refused = results.filter(({ outcome }) => outcome === 'refused');
-      expect(refused).toMatchObject([{ index: AT, id: serviceId(`s-${AT}`), error: { code: 'invalid' } }]);
+      expect(refused).toMatchObject([{ index: AT, id: serviceId('s-01700'), error: { code: 'invalid' } }]);
       expect(refused[0]?.error?.violations.map(({ field }) => field)).toEqual(['spec.ports[0].port']);
       const counts = new Map<string, number>();
       for (const { outcome } of results) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-      return Object.fromEntries(counts);
+      return { counts: Object.fromEntries(counts), revision };
     }
-    const names = async (): Promise<readonly unknown[]> =>
-      (await api.list(SERVICES)).documents.map(({ name }) => name).sort();
+    const names = async (labelSelector: string, minRevision: number): Promise<readonly unknown[]> =>
+      (await api.list({ ...SERVICES, labelSelector }, { minRevision })).documents.map(({ name }) => name);
 
-    it('writes the others, or none as asked', async () => {
-      expect(await outcomes({ dryRun: true })).toEqual({ created: 9_999, refused: 1 });
+    it('writes none of them as a dry run or all at once', async () => {
+      const [many, rest] = [all.slice(0, MANY), MANY - 1];
+      expect(await outcomes(many, { dryRun: true })).toMatchObject({ counts: { created: rest, refused: 1 } });
       // A dry run says of each document what it comes to by itself.
-      expect(await outcomes({ atomic: true, dryRun: true })).toEqual({ created: 9_999, refused: 1 });
-      expect(await outcomes({ atomic: true })).toEqual({ skipped: 9_999, refused: 1 });
-      expect(await names()).toEqual([]);
-      expect(await outcomes({})).toEqual({ created: 9_999, refused: 1 });
-      const others = many.flatMap(({ name }, i) => (i === AT ? [] : [name]));
-      expect(await names()).toEqual(others.sort());
+      const options = { atomic: true, dryRun: true };
+      expect(await outcomes(many, options)).toMatchObject({ counts: { created: rest, refused: 1 } });
+      expect(await outcomes(many, { atomic: true })).toMatchObject({ counts: { skipped: rest, refused: 1 } });
+      expect((await api.list(SERVICES)).documents).toEqual([]);
+    });
+
+    it('takes the largest apply, writes the others, and lists them whole, selected by labels', async () => {
+      const { counts, revision } = await outcomes(all, {});
+      expect(counts).toEqual({ created: MAX_BATCH - 1, refused: 1 });
+      const others = all.flatMap(({ name }, i) => (i === AT ? [] : [{ name, isOdd: i % 2 === 1 }]));
+      const namesOf = (isOdd: boolean) => others.filter((each) => each.isOdd === isOdd).map(({ name }) => name);
+      expect(await names('part in (1,3)', revision)).toEqual(namesOf(true));
+      expect(await names('part in (0,2)', revision)).toEqual(namesOf(false));
     });
   });
 

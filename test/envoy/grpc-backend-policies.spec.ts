@@ -13,7 +13,7 @@ const HOLD = { path: '/test.Echo/Hold' };
 const ZONES = ['west', 'east', 'north'];
 /** As gRPC has it where it is told nothing. */
 const USUAL_LIMIT = 1_024;
-const users = Array.from({ length: 256 }, (_, i) => `user-${i}`);
+const users = Array.from({ length: 128 }, (_, i) => `user-${i}`);
 
 /** gRPC servers of the test with mutual TLS: instances of west, and in place of the ingresses of two other zones. */
 describe('policies on what serves, as unmodified gRPC clients (grpc-js-xds) obey them', () => {
@@ -205,11 +205,11 @@ describe('policies on what serves, as unmodified gRPC clients (grpc-js-xds) obey
       const locality = { localFirst: false, weights: { west: 1, east: 1, north: 0 } };
       await policy('LoadBalancingPolicy', { algorithm: 'RingHash', locality });
       await ledTo('a', 'b', 'east');
-      const draw = async (): Promise<string[]> =>
-        (await answers(1_000)).map((name) => (name === 'east' ? name : 'west'));
+      const draw = async (): Promise<string[]> => (await answers(600)).map((name) => (name === 'east' ? name : 'west'));
       const counts = await draw();
       const east = counts.filter((name) => name === 'east').length;
-      expect([east > 350, east < 650]).toEqual([true, true]);
+      // A third or two, by endpoints, would be 200 or 400.
+      expect([east > 240, east < 360]).toEqual([true, true]);
     });
 
     it('one after the other, as each fails and comes back', async () => {

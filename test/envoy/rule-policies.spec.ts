@@ -144,7 +144,7 @@ const onEcho = on('MeshService', 'echo');
 
     it('refuses a fair share', async () => {
       await routed.policy('FaultPolicy', 'faults', abort(30));
-      const draw = () => Promise.all(Array.from({ length: 1_000 }, async () => String(await statusOf())));
+      const draw = () => Promise.all(Array.from({ length: 400 }, async () => String(await statusOf())));
       expect(await drawnFairly(draw, { 200: 70, 418: 30 })).toEqual([]);
     });
 

@@ -1,5 +1,6 @@
 import { RedisServer } from '../chaos/leader/redis-server';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { describeWithRedis } from '../support/redis';
 import { until } from '../support/until';
@@ -15,7 +16,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
   const replicas: ProcessPlane[] = [];
 
   beforeAll(async () => {
-    [database, redis] = await Promise.all([createTestDatabase(), RedisServer.start()]);
+    [database, redis] = await Promise.all([createMigratedDatabase(), RedisServer.start()]);
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, CAUSEWAY_LEADER_LEASE: '2s' };
     replicas.push(await ProcessPlane.start('zone', 'east', env));
     replicas.push(await ProcessPlane.start('zone', 'east', env));

@@ -33,8 +33,19 @@ export class PostgresPair {
     private readonly way: Link,
   ) {}
 
-  /** Starts both; resolves when the standby follows the primary. */
-  static async start(replication: Replication): Promise<PostgresPair> {
+  /** Makes the files of a server that was shut down, from which pairs start: `initdb` costs as much as their whole life. */
+  static async makeFiles(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-pair-files-'));
+    await chmod(folder, 0o755); // Postgres may run as another user
+    const { freePort } = await import('../../scripts/lib/ports.mjs');
+    const { startPostgres } = await import('../../scripts/lib/embedded-postgres.mjs');
+    const server = await startPostgres({ folder, port: await freePort() });
+    await server.stop();
+    return folder;
+  }
+
+  /** Starts both with such files, or their own; resolves when the standby follows the primary. */
+  static async start(replication: Replication, files?: string): Promise<PostgresPair> {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-pair-'));
     await chmod(folder, 0o755); // Postgres may run as another user
     const { freePort } = await import('../../scripts/lib/ports.mjs');
@@ -45,7 +56,7 @@ export class PostgresPair {
     });
     const pair = new PostgresPair(folder, await member('first'), await member('second'), new Link());
     try {
-      await pair.begin(replication);
+      await pair.begin(replication, files ?? (await pair.ownFiles()));
       return pair;
     } catch (error) {
       await pair.stop();
@@ -118,14 +129,16 @@ export class PostgresPair {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async begin(replication: Replication): Promise<void> {
-    await this.way.listen();
-    this.way.lead(this.first.port);
+  private async ownFiles(): Promise<string> {
     await this.serve(this.first, {});
     await serverOf(this.first).stop();
-    // Files of a server that was shut down are a base for a standby as they are; `-a` keeps their owner.
-    const { status, stderr } = spawnSync('cp', ['-a', this.first.folder, this.second.folder], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`the files of the primary could not be copied: ${stderr}`);
+    return this.first.folder;
+  }
+
+  private async begin(replication: Replication, files: string): Promise<void> {
+    await this.way.listen();
+    this.way.lead(this.first.port);
+    for (const { folder } of [this.first, this.second]) if (folder !== files) copyFiles(files, folder);
     await writeFile(join(this.second.folder, 'data', 'standby.signal'), '', { mode: 0o644 });
     await this.serve(this.first, replication === 'synchronous' ? { synchronous_standby_names: STANDBY_NAME } : {});
     const { username, password } = new URL(this.firstUrl('postgres'));
@@ -144,6 +157,12 @@ export class PostgresPair {
     const { folder, port } = member;
     member.running = await startPostgres({ folder, port, more });
   }
+}
+
+/** Files of a server that was shut down are a base for another one, and for a standby, as they are; `-a` keeps their owner. */
+function copyFiles(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the files of the primary could not be copied: ${stderr}`);
 }
 
 function serverOf({ running }: Member): EmbeddedPostgres {

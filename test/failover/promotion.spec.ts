@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Conflict } from '@causeway/resources';
 import { Fenced } from '@causeway/store';
 import { until } from '../support/until';
@@ -12,8 +13,8 @@ class Failover {
 
   private constructor(readonly pair: PostgresPair) {}
 
-  static async start(replication: Replication): Promise<Failover> {
-    const failover = new Failover(await PostgresPair.start(replication));
+  static async start(replication: Replication, files: string): Promise<Failover> {
+    const failover = new Failover(await PostgresPair.start(replication, files));
     const { pair } = failover;
     await pair.ask(pair.firstUrl('postgres'), `CREATE DATABASE ${DATABASE}`);
     await failover.replica();
@@ -39,16 +40,21 @@ class Failover {
 }
 
 describe('a primary that is killed, and its standby that is promoted (docs/design.md §2.7)', () => {
+  let files: string;
   let failover: Failover;
   let pair: PostgresPair;
   let one: FollowedStore;
   let two: FollowedStore;
 
   async function start(replication: Replication): Promise<void> {
-    failover = await Failover.start(replication);
+    failover = await Failover.start(replication, files);
     ({ pair } = failover);
     [one, two] = failover.replicas as [FollowedStore, FollowedStore];
   }
+  beforeAll(async () => {
+    files = await PostgresPair.makeFiles();
+  });
+  afterAll(() => rm(files, { recursive: true, force: true }));
   afterEach(() => failover.stop());
 
   it('I9: synchronous, under load: every answered write is there, and the leader goes on in its epoch', async () => {

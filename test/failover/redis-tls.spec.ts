@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { RedisTls } from '../chaos/leader/redis-server';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { describeWithRedis } from '../support/redis';
 import { TestAuthority } from '../support/test-authority';
@@ -32,7 +33,7 @@ describeWithRedis(
         writeFile(authorityFile, authority.certificate),
       ]);
       tls = { certificateFile, keyFile, authorityFile, authority: authority.certificate };
-      database = await createTestDatabase();
+      database = await createMigratedDatabase();
     });
     afterEach(() => zone?.stop());
     afterAll(async () => {
@@ -77,30 +78,28 @@ describeWithRedis(
       }
     });
 
-    it('is kept in a cluster, with the node that has its slot', async () => {
-      const redis = await RedisCluster.start(tls);
-      try {
+    describe('in a cluster', () => {
+      let redis: RedisCluster;
+      beforeAll(async () => {
+        redis = await RedisCluster.start(tls);
+      });
+      afterAll(() => redis?.stop());
+
+      it('is kept with the node that has its slot', async () => {
         const east = await start(redis.url, trusting());
         await until('it leads', () => leads(east));
         const key = await lockKey();
         const owner = await redis.ownerOf(key);
         await until('the lock is there', async () => typeof (await redis.ask(owner, ['GET', key])) === 'string');
-      } finally {
-        await redis.stop();
-      }
-    });
+      });
 
-    it('is done without, and the log says why, where nobody trusts who signed their certificates', async () => {
-      const redis = await RedisCluster.start(tls);
-      try {
+      it('is done without, and the log says why, where nobody trusts who signed their certificates', async () => {
         const east = await start(redis.url, {});
         await until('it leads', () => leads(east));
         expect(await seesLock(east)).toBe(false);
         const said = east.lastLines.find((line) => line.includes('"msg":"Redis is away"'));
         expect(said).toContain('self-signed certificate in certificate chain');
-      } finally {
-        await redis.stop();
-      }
+      });
     });
   },
 );

@@ -3,7 +3,8 @@ import type { RedisLock } from '@causeway/leader-redis/testing';
 import { silentLogger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
 import { Replica } from '../chaos/leader/replica';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { describeWithRedis } from '../support/redis';
 import { until } from '../support/until';
 import { putOf } from './followed-store';
@@ -20,7 +21,7 @@ describeWithRedis('the lock where Redis has several servers (docs/design.md §3)
   const replicas: Replica[] = [];
   const locks: RedisLock[] = [];
 
-  beforeAll(async () => void (database = await createTestDatabase()));
+  beforeAll(async () => void (database = await createMigratedDatabase()));
   afterEach(async () => {
     for (const one of locks.splice(0)) one.close();
     await Promise.all(replicas.splice(0).map((one) => one.close()));

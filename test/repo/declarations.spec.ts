@@ -48,11 +48,14 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'libs/agent/src/builtin/processes/plane-worker.ts planes': 'a program of its own: it lives as long as its process',
   'libs/kds/src/session/synced-kinds.ts UNDECLARED':
     'kinds by the name that a peer gave them: equal names are one object',
+  'libs/kinds/src/declared/evaluate-definitions.ts shippedKinds':
+    'what a pure function makes of the definitions that ship, one a name: a cache with a bound',
   'libs/resources/src/schema/schema.ts COMPILED': COMPILED,
   'libs/routing/src/rules/regular-expression.ts compilations': COMPILED,
   'libs/store/testing/conformance/store-fixture.ts made': 'counts identities, so that none is used twice',
   'libs/xds-server/src/resources/value-rules.ts compiled': COMPILED,
   'test/support/ends-with-program.ts children': 'those that end with the process',
+  'test/support/migrated-database.ts template': 'the database that all test files copy, on the one server of the run',
   'test/support/namespace-programs.ts dialers': 'by the namespace that they run in, which a test file makes for itself',
 };
 

@@ -29,7 +29,7 @@ import { existsSync } from 'node:fs';
 import { startProgram } from ${JSON.stringify(pathToFileURL(join(root, 'scripts/quickstart/program.mjs')).href)};
 const [file, preload, notes, ready, logDir] = process.argv.slice(2);
 const program = startProgram({
-  ...{ name: 'program', file, args: [notes, ready], execArgv: ['--import', preload] },
+  ...{ name: 'program', file, args: [notes, ready], execArgv: ['--require', preload] },
   ...{ cwd: logDir, env: process.env, logDir },
 });
 while (!existsSync(ready)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,7 +42,7 @@ it('a program of the quickstart is told once to end, and ends in order', async (
   ) as [string, string, string, string];
   writeFileSync(file, PROGRAM);
   writeFileSync(starter, STARTER);
-  const preload = join(root, 'scripts', 'quickstart', 'traffic', 'ends-with-starter.mjs');
+  const preload = join(root, 'scripts', 'quickstart', 'traffic', 'ends-with-starter.cjs');
   // The disconnect of the channel and the signal come in either order: some rounds meet both.
   for (let round = 0; round < 6; round += 1) {
     rmSync(ready, { force: true });

@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { coreKinds } from '@causeway/kinds';
-import type { JsonObject, Kind } from '@causeway/resources';
+import type { ControlPlane, JsonObject, Kind } from '@causeway/resources';
 import type { RegisteredRoute } from '@causeway/rest/testing';
 import { plainTokens } from '../support/rest-access';
-import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
+import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 import {
   openAgentLeases,
   openAuthorityAccess,
@@ -25,9 +25,8 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ['a proxy that says nothing but its name', { via: '1.1 proxy' }],
 ];
 
-/** How an agent or a proxy on this machine passes on what others send. */
+/** How an agent or a proxy on this machine passes on what others send; what has no header at all is the caller `nobody`. */
 const LOCAL_NAMES: readonly (readonly [string, Record<string, string>])[] = [
-  ['no header at all', {}],
   ['the name of this machine', { host: 'localhost' }],
   ['the address of this machine', { host: '127.0.0.1' }],
   ['its own page', { host: 'localhost', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }],
@@ -122,6 +121,8 @@ const WITH_HOSTNAMES = ['MeshService', 'MeshMultiZoneService', 'MeshExternalServ
 
 interface Call {
   readonly method: (typeof METHODS)[number];
+  /** The path of its route, and the query. */
+  readonly route: string;
   readonly url: string;
   readonly open: readonly string[];
 }
@@ -149,6 +150,7 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
     const at = path.replace(':mesh', 'default').replace(':kri', 'kri_sec_default_east__key_').replace(':name', 'x');
     const call = (method: Call['method'], url: string, open: readonly string[]): Call => ({
       method,
+      route: [path, ...url.split('?').slice(1)].join('?'),
       url,
       open: method === 'OPTIONS' ? EVERYBODY : open,
     });
@@ -175,6 +177,11 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
   });
 }
 
+/** One call of every route, method and row of rights: kinds that are open to the same callers are one to the guard. */
+function oneOfEachRight(calls: readonly Call[]): readonly Call[] {
+  return [...new Map(calls.map((call) => [[call.method, call.route, ...call.open].join(' '), call])).values()];
+}
+
 /** Whether the answer is what the table says: a caller to whom it is open may still hear that this is written elsewhere. */
 async function isRight(
   rest: RestFixture,
@@ -187,83 +194,108 @@ async function isRight(
   const { statusCode, body } = await rest.server.inject({ method, url, ...sent });
   if (!open.includes(caller)) return statusCode === (caller === 'nobody' ? 401 : 403);
   if (statusCode === 401 || (statusCode === 403 && method === 'HEAD')) return false;
-  return !/no RoleBinding|left to administrators/.test(body);
+  // An answer may quote what others were refused: the audit log does.
+  return statusCode < 400 || !/no RoleBinding|left to administrators/.test(body);
+}
+
+interface OpenServer {
+  readonly rest: RestFixture;
+  /** Every call of its routes. */
+  readonly calls: readonly Call[];
+}
+
+const STRICT = { open: false, operatorToken: 'secret', verifiers: [plainTokens] };
+
+/** Starts a server with all its routes, and with callers that have each role. */
+async function openServer(cp: ControlPlane): Promise<OpenServer> {
+  const rest = await restFixture({
+    cp,
+    access: STRICT,
+    zoneAccess: openZoneAccess,
+    userAccess: openUserAccess,
+    syncDecisions: openSyncDecisions,
+    ...(cp.role === 'global'
+      ? {}
+      : {
+          dataplaneAccess: openDataplaneAccess,
+          workloadAccess: openWorkloadAccess,
+          authorityAccess: openAuthorityAccess,
+          agentLeases: openAgentLeases,
+        }),
+  });
+  const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({
+    id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
+    spec,
+  }));
+  await rest.seed(...seeds);
+  return { rest, calls: everyCall(rest.server.routes()) };
+}
+
+/** The calls whose answer is not that of the table for a caller. */
+async function wrongFor(
+  { rest, calls }: OpenServer,
+  caller: CallerName,
+  headers: Record<string, string> = {},
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const call of calls) {
+    if (!(await isRight(rest, call, caller, headers))) wrong.push(`${call.method} ${call.url}`);
+  }
+  return wrong;
 }
 
 describe('every route with every method', () => {
-  let rest: RestFixture;
-  const open = async (options: FixtureOptions): Promise<readonly Call[]> => {
-    rest = await restFixture({
-      zoneAccess: openZoneAccess,
-      userAccess: openUserAccess,
-      syncDecisions: openSyncDecisions,
-      ...(options.cp?.role === 'global'
-        ? {}
-        : {
-            dataplaneAccess: openDataplaneAccess,
-            workloadAccess: openWorkloadAccess,
-            authorityAccess: openAuthorityAccess,
-            agentLeases: openAgentLeases,
-          }),
-      ...options,
+  // What a caller wrote the same caller deletes again, since every path has one name.
+  describe.each<[string, ControlPlane]>([
+    ['a zone', ZONE_EAST],
+    ['a global', { role: 'global' }],
+  ])('of %s', (_, cp) => {
+    let server: OpenServer;
+    beforeAll(async () => {
+      server = await openServer(cp);
     });
-    const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({
-      id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
-      spec,
-    }));
-    await rest.seed(...seeds);
-    return everyCall(rest.server.routes());
-  };
-  /** The calls whose answer is not that of the table for a caller. */
-  const wrongFor = async (
-    calls: readonly Call[],
-    caller: CallerName,
-    headers: Record<string, string> = {},
-  ): Promise<readonly string[]> => {
-    const wrong: string[] = [];
-    for (const call of calls) {
-      if (!(await isRight(rest, call, caller, headers))) wrong.push(`${call.method} ${call.url}`);
-    }
-    return wrong;
-  };
-  afterEach(() => rest.close());
+    afterAll(() => server.rest.close());
 
-  const STRICT = { open: false, operatorToken: 'secret', verifiers: [plainTokens] };
-  describe.each<[string, FixtureOptions]>([
-    ['a zone', { cp: ZONE_EAST, access: STRICT }],
-    ['a global', { cp: { role: 'global' }, access: STRICT }],
-  ])('of %s', (_, options) => {
     it.each(Object.entries(CALLERS))('is open to %s as the table says', async (caller, token) => {
-      const calls = await open(options);
-      expect(calls.length).toBeGreaterThan(100);
+      expect(server.calls.length).toBeGreaterThan(100);
       const name = caller as CallerName;
-      expect(await wrongFor(calls, name, token === undefined ? {} : { authorization: `Bearer ${token}` })).toEqual([]);
+      expect(await wrongFor(server, name, token === undefined ? {} : { authorization: `Bearer ${token}` })).toEqual([]);
     });
   });
 
-  it.each([...LOCAL_NAMES, ...HOSTILE])('takes %s for nobody', async (_name, headers) => {
-    expect(await wrongFor(await open({ cp: ZONE_EAST, access: STRICT }), 'nobody', headers)).toEqual([]);
-  });
+  describe('of a zone, by whatever name and way,', () => {
+    let server: OpenServer;
+    beforeAll(async () => {
+      const { rest, calls } = await openServer(ZONE_EAST);
+      server = { rest, calls: oneOfEachRight(calls) };
+    });
+    afterAll(() => server.rest.close());
 
-  it('is open to the operator, by whatever name and way', async () => {
-    const calls = await open({ access: STRICT });
-    const headers = Object.assign({ authorization: 'Bearer secret' }, ...HOSTILE.map(([, hostile]) => hostile));
-    expect(await wrongFor(calls, 'admin', headers)).toEqual([]);
+    it.each([...LOCAL_NAMES, ...HOSTILE])('takes %s for nobody', async (_name, headers) => {
+      expect(await wrongFor(server, 'nobody', headers)).toEqual([]);
+    });
+
+    it('is open to the operator', async () => {
+      const headers = Object.assign({ authorization: 'Bearer secret' }, ...HOSTILE.map(([, hostile]) => hostile));
+      expect(await wrongFor(server, 'admin', headers)).toEqual([]);
+    });
   });
 });
 
 describe('a request without credentials', () => {
   let rest: RestFixture;
-  afterEach(() => rest.close());
+  let port: number;
+  beforeAll(async () => {
+    rest = await restFixture({ cp: { role: 'global' }, access: { open: false, operatorToken: 'secret' } });
+    port = await rest.server.listen('127.0.0.1', 0);
+  });
+  afterAll(() => rest.close());
 
   it.each([
     ['a signing key', '/globalsecrets/zone-token-signing-key-99', { type: 'GlobalSecret', spec: { data: 'a2V5' } }],
     ['a zone without authentication', '/zones/x', { type: 'Zone', spec: { auth: 'none' } }],
     ['a mesh', '/meshes/x', { type: 'Mesh', spec: {} }],
   ])('cannot write %s over a real connection from this machine', async (_, path, body) => {
-    const access = { open: false, operatorToken: 'secret' };
-    rest = await restFixture({ cp: { role: 'global' }, access });
-    const port = await rest.server.listen('127.0.0.1', 0);
     const payload = JSON.stringify({ ...body, name: path.split('/').at(-1) });
     const put = (headers: Record<string, string>): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
@@ -283,10 +315,10 @@ describe('a request without credentials', () => {
 
 describe('control characters', () => {
   let rest: RestFixture;
-  beforeEach(async () => {
+  beforeAll(async () => {
     rest = await restFixture();
   });
-  afterEach(() => rest.close());
+  afterAll(() => rest.close());
 
   const BYTES = ['%00', '%01', '%0a', '%0D', '%1f', '%7F'];
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS'] as const)(
@@ -318,17 +350,18 @@ describe('control characters', () => {
 });
 
 describe('the first line of a request', () => {
+  let rest: RestFixture;
+  beforeAll(async () => {
+    rest = await restFixture();
+  });
+  afterAll(() => rest.close());
+
   it.each([
     ['a path that is too long', `/${'x'.repeat(9_000)}`, 414],
     ['a query that is too long', `/meshservices?name=${'x'.repeat(9_000)}`, 414],
     ['too many parameters', `/meshservices?${'a=1&'.repeat(100)}`, 400],
   ])('is refused with %s', async (_, url, status) => {
-    const rest = await restFixture();
-    try {
-      const answer = await rest.server.inject({ url });
-      expect([answer.statusCode, answer.body.length < 1_000]).toEqual([status, true]);
-    } finally {
-      await rest.close();
-    }
+    const answer = await rest.server.inject({ url });
+    expect([answer.statusCode, answer.body.length < 1_000]).toEqual([status, true]);
   });
 });

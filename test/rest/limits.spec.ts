@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { until } from '../support/until';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 /** Sends bytes and returns all that comes back until the server closes. */
@@ -27,33 +28,49 @@ function parts(message: string): {
 }
 
 describe('the limits of a request', () => {
+  /** With the limits that are preset; a thread of its reads what is large. */
   let rest: RestFixture;
   let port: number;
-  const start = async (options: FixtureOptions = {}): Promise<void> => {
-    rest = await restFixture(options);
+  beforeAll(async () => {
+    rest = await restFixture();
     port = await rest.server.listen('127.0.0.1', 0);
-  };
-  afterEach(() => rest.close());
+  });
+  afterAll(() => rest.close());
+
+  /** Runs a step against a server with limits of its own. */
+  async function withLimits(
+    limits: FixtureOptions['limits'],
+    step: (port: number, server: RestFixture['server']) => Promise<void>,
+  ): Promise<void> {
+    const own = await restFixture({ ...(limits && { limits }) });
+    try {
+      await step(await own.server.listen('127.0.0.1', 0), own.server);
+    } finally {
+      await own.close();
+    }
+  }
 
   const path = '/meshes/default/meshservices/redis';
-  const put = (payload: string | Buffer, type = 'application/json'): ReturnType<RestFixture['server']['inject']> =>
-    rest.server.inject({ method: 'PUT', url: path, payload, headers: { 'content-type': type } });
+  const put = (
+    payload: string | Buffer,
+    type = 'application/json',
+    { server } = rest,
+  ): ReturnType<RestFixture['server']['inject']> =>
+    server.inject({ method: 'PUT', url: path, payload, headers: { 'content-type': type } });
 
-  it('a body larger than allowed is 413', async () => {
-    await start({ limits: { body: 1_000 } });
-    const answer = await put(JSON.stringify({ x: 'y'.repeat(1_000) }));
-    expect([answer.statusCode, answer.json().title]).toEqual([413, 'Body too large']);
-  });
+  it('a body larger than allowed is 413', () =>
+    withLimits({ body: 1_000 }, async (_, server) => {
+      const answer = await put(JSON.stringify({ x: 'y'.repeat(1_000) }), 'application/json', { ...rest, server });
+      expect([answer.statusCode, answer.json().title]).toEqual([413, 'Body too large']);
+    }));
 
   it('a large body within the limit is taken', async () => {
-    await start();
     const ports = Array.from({ length: 1_000 }, (_, i) => ({ port: i + 1, name: `${'x'.repeat(55)}-${i}` }));
     const answer = await put(JSON.stringify({ type: 'MeshService', name: 'redis', spec: { ports } }));
     expect(answer.statusCode).toBe(201);
   });
 
   it('headers larger than allowed are 431', async () => {
-    await start();
     const answer = parts(await raw(port, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'y'.repeat(70_000)}\r\n\r\n`));
     expect([answer.status, answer.type, answer.body.status]).toEqual([
       '431',
@@ -63,7 +80,6 @@ describe('the limits of a request', () => {
   });
 
   it('a token that is too long is 401 and named, also where it is very long', async () => {
-    await start();
     for (const length of [16_385, 60_000]) {
       const head = `GET /who-am-i HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${'y'.repeat(length)}`;
       const answer = parts(await raw(port, `${head}\r\nconnection: close\r\n\r\n`));
@@ -74,38 +90,36 @@ describe('the limits of a request', () => {
     }
   });
 
-  it('connections are bounded in all and for each client, and a place is free again when one ends', async () => {
-    for (const limits of [{ connections: 3 }, { connectionsPerClient: 3 }]) {
-      await start({ limits });
-      const hello = 'GET /who-am-i HTTP/1.1\r\nhost: localhost\r\n';
-      const idle = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-      await Promise.all(idle.map((socket) => once(socket, 'connect')));
-      expect(await raw(port, `${hello}\r\n`).catch(() => '')).toBe('');
-      idle[0]?.destroy();
-      let answer = '';
-      while (answer === '') answer = await raw(port, `${hello}connection: close\r\n\r\n`).catch(() => '');
-      expect(answer).toContain('200 OK');
-      for (const socket of idle) socket.destroy();
-      if ('connections' in limits) await rest.close();
-    }
-  });
+  it.each([{ connections: 3 }, { connectionsPerClient: 3 }])(
+    'connections are bounded by %p, and a place is free again when one ends',
+    (limits) =>
+      withLimits(limits, async (bounded) => {
+        const hello = 'GET /who-am-i HTTP/1.1\r\nhost: localhost\r\n';
+        const idle = Array.from({ length: 3 }, () => connect(bounded, '127.0.0.1').on('error', () => undefined));
+        await Promise.all(idle.map((socket) => once(socket, 'connect')));
+        expect(await raw(bounded, `${hello}\r\n`).catch(() => '')).toBe('');
+        idle[0]?.destroy();
+        const again = (): Promise<string> => raw(bounded, `${hello}connection: close\r\n\r\n`).catch(() => '');
+        expect(await until('a place is free', async () => (await again()) || undefined)).toContain('200 OK');
+        for (const socket of idle) socket.destroy();
+      }),
+  );
 
   it('what is no HTTP is 400', async () => {
-    await start();
     const answer = parts(await raw(port, 'HELLO\r\n\r\n'));
     expect([answer.status, answer.body.title]).toEqual(['400', 'Bad request']);
   });
 
-  it('a request that does not arrive in time is 408', async () => {
-    await start({ limits: { requestTimeout: 200 } });
-    const answer = parts(
-      await raw(
-        port,
-        `PUT ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\ncontent-type: application/json\r\n\r\n{`,
-      ),
-    );
-    expect([answer.status, answer.body.title]).toEqual(['408', 'Request timeout']);
-  });
+  it('a request that does not arrive in time is 408', () =>
+    withLimits({ requestTimeout: 200 }, async (impatient) => {
+      const answer = parts(
+        await raw(
+          impatient,
+          `PUT ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\ncontent-type: application/json\r\n\r\n{`,
+        ),
+      );
+      expect([answer.status, answer.body.title]).toEqual(['408', 'Request timeout']);
+    }));
 
   it.each([
     ['JSON nested deeply', 'application/json', '{"spec":' + '['.repeat(20_000) + ']'.repeat(20_000) + '}', 422],
@@ -129,12 +143,10 @@ describe('the limits of a request', () => {
       422,
     ],
   ])('%s is refused', async (_case, type, body, status) => {
-    await start();
     expect((await put(body, type)).statusCode).toBe(status);
   });
 
   it('YAML that unfolds without end is refused', async () => {
-    await start();
     const lines = Array.from(
       { length: 20 },
       (_, i) => `a${i}: &a${i} [${Array.from({ length: 10 }, () => (i === 0 ? 'x' : `*a${i - 1}`)).join(', ')}]`,
@@ -143,7 +155,6 @@ describe('the limits of a request', () => {
   });
 
   it('a name of any length has an answer', async () => {
-    await start();
     const name = 'x'.repeat(4_000);
     const url = `/meshes/default/meshservices/${name}`;
     expect((await rest.server.inject({ url })).statusCode).toBe(404);
@@ -152,7 +163,6 @@ describe('the limits of a request', () => {
   });
 
   it('prototypes stay clean', async () => {
-    await start();
     for (const key of ['__proto__', 'constructor', 'prototype']) {
       await put(
         `{"type":"MeshService","name":"redis","labels":{"${key}":"polluted"},"spec":{"${key}":{"polluted":true}}}`,
@@ -173,7 +183,6 @@ describe('the limits of a request', () => {
   });
 
   it('HEAD answers like GET without a body, OPTIONS says what is possible, a slash at the end does not matter', async () => {
-    await start();
     const head = await rest.server.inject({ method: 'HEAD', url: '/meshes/default/' });
     expect([head.statusCode, head.body, head.headers['etag']]).toEqual([200, '', expect.any(String)]);
     const options = await rest.server.inject({ method: 'OPTIONS', url: path });

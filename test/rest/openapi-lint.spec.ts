@@ -46,7 +46,10 @@ describe('the OpenAPI document', () => {
   it('passes the recommended rules of redocly', () => expect(findings(document)).toEqual([]));
 
   it('would not pass without its security', () => {
-    const { security: _, ...open } = document;
-    expect(findings(open)).toContain('security-defined #/paths/~1config/get');
+    const { security: _, paths, ...open } = document;
+    // One path is enough, and is read in a moment.
+    const one = isJsonObject(paths) && paths['/config'];
+    if (!one) throw new Error('the document has no /config');
+    expect(findings({ ...open, paths: { '/config': one } })).toContain('security-defined #/paths/~1config/get');
   });
 });

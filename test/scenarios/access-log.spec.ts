@@ -1,19 +1,23 @@
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { ProcessPlane } from '../support/process-plane';
+import { silentLogger, systemClock, type LogFields, type Logger } from '@causeway/runtime';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
+import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
-
-interface Line {
-  readonly msg?: string;
-  readonly id?: string;
-}
 
 describe('what a control plane says of requests', () => {
   let database: TestDatabase;
-  let zone: ProcessPlane;
+  let zone: ZoneProgram;
+  const lines: (readonly [message: string, fields: LogFields])[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    info: (message, fields = {}) => void lines.push([message, fields]),
+    child: () => logger,
+  };
   beforeAll(async () => {
-    database = await createTestDatabase();
-    zone = await ProcessPlane.start('zone', 'east', { DATABASE_URL: database.url, CAUSEWAY_ACCESS_LOG: 'on' });
+    database = await createMigratedDatabase();
+    const env = { DATABASE_URL: database.url, CAUSEWAY_ACCESS_LOG: 'on' };
+    zone = await ZoneProgram.start(env, systemClock, logger);
   });
   afterAll(async () => {
     await zone?.stop();
@@ -21,12 +25,10 @@ describe('what a control plane says of requests', () => {
   });
 
   /** The line of the access log of a request. */
-  const lineOf = (id: string): Promise<Line> =>
-    until(`a line of ${id}`, () =>
-      zone.lastLines
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as Line)
-        .find((line) => line.msg === 'request' && line.id === id),
+  const lineOf = (id: string): Promise<LogFields> =>
+    until(
+      `a line of ${id}`,
+      () => lines.find(([message, fields]) => message === 'request' && fields['id'] === id)?.[1],
     );
   const ask = (path: string, id?: string): Promise<Response> =>
     adminFetch(zone.restUrl + path, { headers: id === undefined ? {} : { 'x-request-id': id } });
@@ -55,7 +57,8 @@ describe('what a control plane says of requests', () => {
 
   it('counts them by method, route and status, whatever paths clients make up', async () => {
     for (let i = 0; i < 20; i++) await ask(`/made/up/path/${i}`);
-    const text = await (await fetch(`${zone.diagnosticsUrl}/metrics`)).text();
+    const diagnostics = lines.find(([, fields]) => 'diagnostics' in fields)?.[1]['diagnostics'];
+    const text = await (await fetch(`${String(diagnostics)}/metrics`)).text();
     const series = text.split('\n').filter((line) => line.startsWith('causeway_rest_requests_total{'));
     expect(series.some((line) => /route="\/meshes\/:\w+\/:\w+",code="200"/.test(line))).toBe(true);
     expect(series.filter((line) => line.includes('made'))).toEqual([]);

@@ -1,7 +1,10 @@
 import { findCondition, isJsonObject, type JsonObject } from '@causeway/resources';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
+import { silentLogger, systemClock, type LogFields, type Logger } from '@causeway/runtime';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
+import type { PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
+import { ZoneProgram } from '../support/zone-program';
 
 const FIRST = '10.7.0.0/30';
 const SECOND = '10.8.0.0/29';
@@ -13,19 +16,25 @@ const rangeOf = (range: string, rest = '300s'): PlaneEnvironment => ({
 
 describe('the address ranges of a zone, from start to start', () => {
   let database: TestDatabase;
-  let zone: ProcessPlane | undefined;
+  let zone: ZoneProgram | undefined;
+  /** What it logged since it started. */
+  let lines: (readonly [message: string, fields: LogFields])[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterAll(async () => {
     await zone?.stop();
     await database.drop();
   });
 
-  async function start(env: PlaneEnvironment): Promise<ProcessPlane> {
+  async function start(env: PlaneEnvironment): Promise<ZoneProgram> {
     await zone?.stop();
-    zone = await ProcessPlane.start('zone', 'east', { DATABASE_URL: database.url, ...env });
+    lines = [];
+    const keep = (message: string, fields: LogFields = {}): void => void lines.push([message, fields]);
+    const logger: Logger = { ...silentLogger, info: keep, warn: keep, child: () => logger };
+    zone = await ZoneProgram.start({ DATABASE_URL: database.url, ...env }, systemClock, logger);
+    await zone.untilLeading();
     return zone;
   }
 
@@ -33,13 +42,12 @@ describe('the address ranges of a zone, from start to start', () => {
 
   async function put(name: string): Promise<void> {
     const body = { type: 'MeshService', mesh: 'default', name, spec: { ports: [{ port: 80 }] } };
-    expect(await zone?.put(path(name), body)).toBe(201);
+    await zone?.put(path(name), body);
   }
 
   async function status(name: string): Promise<JsonObject> {
-    const { status: found } = JSON.parse(JSON.stringify((await zone?.get(path(name))) ?? {})) as {
-      status?: JsonObject;
-    };
+    const answer = await zone?.fetch(path(name));
+    const { status: found } = (answer?.ok ? await answer.json() : {}) as { status?: JsonObject };
     return found ?? {};
   }
 
@@ -56,7 +64,8 @@ describe('the address ranges of a zone, from start to start', () => {
     });
 
   async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${zone?.diagnosticsUrl}/metrics`)).text();
+    const diagnostics = lines.find(([, fields]) => 'diagnostics' in fields)?.[1]['diagnostics'];
+    const text = await (await fetch(`${String(diagnostics)}/metrics`)).text();
     const line = text.split('\n').find((each) => each.startsWith(`${name} `));
     return Number(line?.slice(name.length));
   }
@@ -71,7 +80,7 @@ describe('the address ranges of a zone, from start to start', () => {
 
     await start(rangeOf(SECOND));
     await addresses('10.8.0.', 'a', 'b', 'c');
-    expect(await zone?.delete(path('c'))).toBe(200);
+    await zone?.delete(path('c'));
     await put('d');
     await addresses('10.8.0.', 'd');
 
@@ -122,7 +131,10 @@ describe('the address ranges of a zone, from start to start', () => {
       CAUSEWAY_VIP_RANGE_FORCE: 'true',
     });
     await addresses('240.', 'a', 'b', 'd', 'e');
-    const warnings = zone?.lastLines.filter((line) => line.includes('an address range was adjusted')).join('\n');
+    const warnings = lines
+      .filter(([message]) => message === 'an address range was adjusted')
+      .map(([, { warning }]) => String(warning))
+      .join('\n');
     expect(warnings).toContain('240.0.0.0/4');
     expect(warnings).toContain('243.0.0.0-243.255.255.255 of MeshMultiZoneService is left out');
     expect(warnings).toContain('198.51.0.0/16');

@@ -16,7 +16,8 @@ import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { deltaClient } from '../support/ads-client';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
@@ -99,7 +100,7 @@ describe('leases of agents', () => {
     (await ask('SELECT max(expires_at) < extract(epoch FROM clock_timestamp()) * 1000 FROM agent_leases')) === true;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     const first = await ZoneProgram.start(settings());
     await first.untilLeading();
     replicas = [first, await ZoneProgram.start(settings())];

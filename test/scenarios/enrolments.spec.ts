@@ -8,7 +8,8 @@ import { credentials, Metadata } from '@grpc/grpc-js';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
@@ -114,7 +115,7 @@ describe('a machine that has joined', () => {
   }
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     zone = await ZoneProgram.start({ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_AGENT_LEASE: '4s' });
     await zone.untilLeading();
     await until('a key that signs tokens', () => issue({ name: 'first' }).catch(() => undefined));

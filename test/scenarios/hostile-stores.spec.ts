@@ -41,6 +41,8 @@ const ROWS: readonly (readonly [kind: string, zone: string, name: string, spec: 
   ['Invented', 'east', 'x', '{}', null],
 ];
 
+const STORES = ['global', 'east'];
+
 async function fill(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -82,15 +84,22 @@ async function noteAll(url: string, value: string): Promise<void> {
 }
 
 describe('control planes that start on stores which hold what nobody should have written', () => {
+  /** Databases with the rows, of which each test has copies. */
+  const filled = new ReplicaWorld();
   let world: ReplicaWorld;
+  beforeAll(async () => {
+    for (const name of STORES) {
+      await filled.end(name === 'global' ? await filled.global() : await filled.zone(name));
+      await fill(filled.homes.url(name));
+    }
+  });
+  afterAll(() => filled.close());
   beforeEach(() => void (world = new ReplicaWorld()));
   afterEach(() => world.close());
 
   it.each(ODD)('a global and its zone come up, join and pass on services; notes are %s', async (value) => {
-    for (const name of ['global', 'east']) {
-      const plane = name === 'global' ? await world.global() : await world.zone(name);
-      await world.end(plane);
-      await fill(world.homes.url(name));
+    for (const name of STORES) {
+      await world.homes.copyOf(filled.homes, name);
       await noteAll(world.homes.url(name), value);
     }
     const global = await world.global();

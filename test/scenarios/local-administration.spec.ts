@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runAsAdmin, runCauseway } from '../ctl/run-causeway';
 import { GenericClient } from '../grpc/generic-client';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -89,7 +90,7 @@ describe('local administration', () => {
   };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     folder = mkdtempSync(join(tmpdir(), 'causeway-socket-'));
     socketPath = join(folder, 'run', 'admin.sock');
     await start();

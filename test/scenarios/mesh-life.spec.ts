@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { version } from '../../package.json';
+import { createMigratedDatabase } from '../support/migrated-database';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { dataplane, ProcessMesh } from '../support/process-mesh';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -59,7 +59,7 @@ describe('the Mesh of a global', () => {
   };
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(async () => {
     await Promise.all(planes.splice(0).map((plane) => plane.stop()));
@@ -67,6 +67,8 @@ describe('the Mesh of a global', () => {
   });
 
   it('T000-13 T000-15 T000-18 two replicas make one, and a restart leaves it byte by byte', async () => {
+    await database.drop();
+    database = await createTestDatabase(); // an empty one: both begin by migrating it
     const [a, b] = await Promise.all([start(), start()]);
     const message = `Mesh resource accepted by Causeway v${version} (global control plane "global", cluster `;
     const first = await until('it is accepted', () => accepted(a));
@@ -110,8 +112,6 @@ describe('the Mesh of a global', () => {
   });
 
   it('T000-21 is not made where the store refuses it: the program runs, warns, and serves the mesh', async () => {
-    await (await start()).stop();
-    await query(database, `DELETE FROM resources WHERE kind = 'Mesh'`);
     await query(
       database,
       `CREATE FUNCTION no_mesh() RETURNS trigger LANGUAGE plpgsql AS
@@ -130,41 +130,5 @@ describe('the Mesh of a global', () => {
       spec: { selector: { meshService: { matchLabels: { app: 'x' } } }, ports: [{ port: 80 }] },
     };
     expect(await plane.put('/meshes/default/meshmultizoneservices/s', service)).toBe(201);
-  });
-});
-
-describe('a zone whose global is away', () => {
-  let mesh: ProcessMesh;
-  beforeAll(async () => {
-    mesh = await ProcessMesh.start([]);
-  });
-  afterAll(() => mesh.stop());
-
-  it('T000-22 T000-42 serves its services from the start, and takes over the Mesh of the global once that is back', async () => {
-    await mesh.credentials('east');
-    await until('the global has its Mesh', () => accepted(mesh.global));
-    await mesh.global.kill();
-    const east = await mesh.bootZone('east');
-    expect(await east.put('/meshes/default/dataplanes/redis-1', dataplane('redis-1', 'redis'))).toBe(201);
-    const path = '/meshes/default/meshservices/redis';
-    const complete = async (): Promise<Record<string, unknown> | undefined> => {
-      const body = await east.get(path);
-      const text = JSON.stringify(body?.['status'] ?? {});
-      return text.includes('"ip":"241.') && text.includes('"hostname":"redis.svc.mesh.local"') ? body : undefined;
-    };
-    const before = await until('redis has an address and a name', complete);
-    expect(await east.get('/meshes')).toMatchObject({ total: 0 });
-    expect(await east.get('/meshes/default')).toBeUndefined();
-
-    const global = await mesh.startGlobal();
-    const copy = (await until('the Mesh came', () => east.get('/meshes/default'))) as unknown as MeshBody;
-    const own = (await global.get('/meshes/default')) as unknown as MeshBody;
-    expect([copy.uid, copy.spec]).toEqual([own.uid, own.spec]);
-    expect(await east.get('/meshes')).toMatchObject({ total: 1 });
-    await until('the zone accepts it', async () =>
-      String((await accepted(east))?.['message']).includes('zone control plane "east"'),
-    );
-    await until('redis is at the global', () => global.get(`${path}?zone=east`));
-    expect((await complete())?.['status']).toMatchObject({ vip: (before['status'] as { vip: unknown }).vip });
   });
 });

@@ -11,7 +11,8 @@ import {
   type PolicyLeaderOptions,
 } from '../support/policy-leader';
 import { fuzzSeed } from '../support/fuzz-seed';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { TestPlane } from '../support/test-plane';
 import { Prng } from '../simulation/engine/prng';
 
@@ -86,7 +87,7 @@ describe('the status of policies on Postgres', () => {
   const leaders: PolicyLeader[] = [];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(async () => {
     for (const leader of leaders.splice(0)) leader.end();

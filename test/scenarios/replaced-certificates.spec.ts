@@ -4,7 +4,8 @@ import { Agent, get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { until } from '../support/until';
@@ -88,7 +89,7 @@ describe('certificates from files', () => {
     /"session":\d+/.exec(JSON.stringify(await zone.get('/zones/east/_overview')))?.[0];
 
   beforeAll(async () => {
-    databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    databases = await Promise.all([createMigratedDatabase(), createMigratedDatabase()]);
     const [one, two] = databases.map(({ url }) => ({ DATABASE_URL: url }));
     authority = await TestAuthority.create('files');
     writeFileSync(files.ca, authority.certificate);

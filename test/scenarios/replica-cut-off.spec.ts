@@ -9,7 +9,8 @@ import type { ParsedJson } from '../rest/rest-fixture';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { createCsr, csrKey } from '../support/csr';
 import { Link } from '../support/link';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
@@ -69,7 +70,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
     const proxies: AckingProxy[] = [];
 
     beforeAll(async () => {
-      database = await createTestDatabase();
+      database = await createMigratedDatabase();
       direct = new Client({ connectionString: database.url });
       await direct.connect();
       await link.listen();

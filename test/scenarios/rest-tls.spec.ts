@@ -5,7 +5,8 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ADMIN_TOKEN } from '../support/admin-credential';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { presentedCertificate } from '../support/tls-server';
 import { ProcessPlane } from '../support/process-plane';
 
@@ -41,7 +42,7 @@ describe('control planes that serve REST over TLS', () => {
   let planes: readonly ProcessPlane[];
 
   beforeAll(async () => {
-    databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    databases = await Promise.all([createMigratedDatabase(), createMigratedDatabase()]);
     const [one, two] = databases.map(({ url }) => ({ ...env, DATABASE_URL: url }));
     planes = await Promise.all([
       ProcessPlane.start('global', 'global', { ...one, CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' }),

@@ -12,7 +12,8 @@ import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity
 import { runAsAdmin } from '../ctl/run-causeway';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';
-import { createTestDatabase, rowsOf, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import { rowsOf, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
@@ -37,7 +38,7 @@ describe('machines whose enrolment a restored store lacks', () => {
   let revoked: Identity;
 
   const start = async (): Promise<TestDatabase> => {
-    const database = await createTestDatabase();
+    const database = await createMigratedDatabase();
     databases.push(database);
     return database;
   };

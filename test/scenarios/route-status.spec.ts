@@ -2,7 +2,8 @@ import { createZoneReconcilers } from '@causeway/controllers';
 import { globalIdentity, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { parentsOf, RouteLeader } from '../support/route-leader';
 import { TestPlane } from '../support/test-plane';
 
@@ -30,7 +31,7 @@ describe('the status of routes on Postgres', () => {
   const leaders: RouteLeader[] = [];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(async () => {
     for (const leader of leaders.splice(0)) leader.end();

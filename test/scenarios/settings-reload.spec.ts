@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentProcess } from '../support/agent-process';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -12,7 +13,7 @@ describe('a running control plane whose settings change', () => {
   let plane: ProcessPlane | undefined;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     folder = mkdtempSync(join(tmpdir(), 'settings-'));
   });
   afterEach(async () => {

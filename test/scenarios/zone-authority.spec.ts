@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 
 type Status = { readonly [field: string]: unknown } & {
@@ -20,7 +21,7 @@ describe("the authority of a zone's workloads, over replicas, kills and keys", (
   let database: TestDatabase;
   const planes: ProcessPlane[] = [];
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterAll(async () => {
     for (const plane of planes) await plane.stop();
@@ -93,25 +94,11 @@ describe("the authority of a zone's workloads, over replicas, kills and keys", (
     const d = await start(NEW);
     expect((await settled(d, () => true)).authorities).toEqual(before?.authorities);
     expect(d.lastLines.filter((line) => line.includes('left as it is'))).toEqual([]);
-    await d.stop();
-  });
-
-  it.each([
-    ['another key of the same id', OTHER.replace('old:', 'new:'), 'it does not open with key "new"'],
-    ['a key of another id', OLD, 'it is sealed with key "new", which CAUSEWAY_SECRETS_KEY has not'],
-  ])('keeps a replica with %s from starting, in one line that shows no key', async (_, secrets, reason) => {
-    const failed = await start(secrets).then(
-      () => 'it starts',
-      (error: unknown) => String(error),
-    );
-    expect(failed).toContain(
-      `causeway: CAUSEWAY_SECRETS_KEY: the stored key of the certificate authority cannot be opened: ${reason}`,
-    );
-    expect(secretsIn(failed)).toBe(false);
   });
 
   it('issues dataplane tokens with the claims of Kuma, shows them once, and refuses what makes none', async () => {
-    const plane = await start(NEW);
+    const plane = planes.at(-1);
+    if (!plane) throw new Error('no replica');
     const token = await until('a key signs tokens', () =>
       plane
         .text('/tokens/dataplane', {
@@ -130,5 +117,20 @@ describe("the authority of a zone's workloads, over replicas, kills and keys", (
     expect(await plane.text('/tokens/dataplane')).not.toContain(token);
     await expect(plane.text('/tokens/dataplane', { mesh: '' })).rejects.toThrow(/422.*mesh/);
     await expect(plane.text('/tokens/dataplane', { mesh: 'default', type: 'ingress' })).rejects.toThrow(/422.*type/);
+    await plane.stop();
+  });
+
+  it.each([
+    ['another key of the same id', OTHER.replace('old:', 'new:'), 'it does not open with key "new"'],
+    ['a key of another id', OLD, 'it is sealed with key "new", which CAUSEWAY_SECRETS_KEY has not'],
+  ])('keeps a replica with %s from starting, in one line that shows no key', async (_, secrets, reason) => {
+    const failed = await start(secrets).then(
+      () => 'it starts',
+      (error: unknown) => String(error),
+    );
+    expect(failed).toContain(
+      `causeway: CAUSEWAY_SECRETS_KEY: the stored key of the certificate authority cannot be opened: ${reason}`,
+    );
+    expect(secretsIn(failed)).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { evaluateInstances } from '@causeway/xds-translation';
 import type { BuiltinProxy } from './builtin-proxy';
 import type { EnvoyProcess } from './envoy-process';
-import { echo, httpService, type ServiceProcess } from './mesh-processes';
+import { echo, httpService, tlsClient, type ServiceProcess } from './mesh-processes';
 import { TestAuthority, type TestCertificate } from './test-authority';
 import { TrafficPlane, type ProxyKind } from './traffic-plane';
 import { sketch } from './traffic-zone';
@@ -197,10 +197,6 @@ export class AccessMesh {
 
   private tlsAs(as: string, ALPNProtocols: string[] = ['kuma']) {
     const certificate = this.certificates.get(as);
-    return {
-      rejectUnauthorized: false,
-      ALPNProtocols,
-      ...(certificate && { cert: certificate.chain, key: certificate.key }),
-    };
+    return tlsClient({ ALPNProtocols, ...(certificate && { cert: certificate.chain, key: certificate.key }) });
   }
 }

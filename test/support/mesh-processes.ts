@@ -85,12 +85,10 @@ function clientContext({ ca, cert, key }: ConnectionOptions): SecureContext {
   return context;
 }
 
-/** Options of a client that believes every server. */
-const tlsClient = (options: ConnectionOptions): ConnectionOptions => ({
-  rejectUnauthorized: false,
-  secureContext: clientContext(options),
-  ...options,
-});
+/** Returns the options of a client that believes every server. */
+export function tlsClient<T extends ConnectionOptions>(options: T) {
+  return { rejectUnauthorized: false, secureContext: clientContext(options), ...options };
+}
 
 /** What a server sends to a client that speaks TLS; empty where the connection ends before. */
 export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {

@@ -1,6 +1,7 @@
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { PlaneState } from './plane-state';
-import { createTestDatabase, type TestDatabase } from './postgres';
+import { createMigratedDatabase } from './migrated-database';
+import { createTestDatabase, rowsOf, type TestDatabase } from './postgres';
 
 /** Databases of the control planes of a test, by name; replicas of one control plane share one. */
 export class PostgresHomes {
@@ -8,7 +9,7 @@ export class PostgresHomes {
 
   /** Another replica's connection to the database of this name, which is made when it is first asked for. */
   async state(name: string): Promise<PlaneState> {
-    const database = this.databases.get(name) ?? (await createTestDatabase());
+    const database = this.databases.get(name) ?? (await createMigratedDatabase());
     this.databases.set(name, database);
     return createPostgresBackend({ url: database.url, poolSize: 3 });
   }
@@ -20,6 +21,13 @@ export class PostgresHomes {
   /** Copies a database to which nobody is connected, as a backup does. */
   async copy(from: string, to: string): Promise<void> {
     this.databases.set(to, await createTestDatabase(this.named(from)));
+  }
+
+  /** Takes a copy of a database of others, to which nobody is connected; the store in it goes on as if it had begun there. */
+  async copyOf(others: PostgresHomes, name: string): Promise<void> {
+    const database = await createTestDatabase(others.named(name));
+    this.databases.set(name, database);
+    await rowsOf(database.url, `UPDATE store_head SET server = ''`);
   }
 
   async drop(): Promise<void> {

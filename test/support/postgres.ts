@@ -20,7 +20,7 @@ export async function createTestDatabase(copied?: TestDatabase): Promise<TestDat
   return { url: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-function serverUrl(): string {
+export function serverUrl(): string {
   const url = process.env['CAUSEWAY_TEST_DATABASE_URL'];
   if (url === undefined) throw new Error('CAUSEWAY_TEST_DATABASE_URL is not set: tools/jest-global-setup.js sets it');
   return url;

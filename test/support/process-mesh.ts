@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createMigratedDatabase } from './migrated-database';
 import { createTestDatabase, type TestDatabase } from './postgres';
 import { ProcessPlane, START_TIMEOUT, type PlaneEnvironment } from './process-plane';
 import { until } from './until';
@@ -9,6 +10,9 @@ import { until } from './until';
 /** A global and zones as processes, with zone tokens and TLS as by default, each with a database of its own on the Postgres of the test run. */
 export class ProcessMesh {
   private readonly databases = new Map<string, TestDatabase>();
+  /** Databases that others took the place of. */
+  private readonly replaced: TestDatabase[] = [];
+  private readonly zoneEnvs = new Map<string, PlaneEnvironment>();
   private readonly tokens = new Map<string, PlaneEnvironment>();
   readonly zones = new Map<string, ProcessPlane>();
   private globalPlane: ProcessPlane | undefined;
@@ -50,7 +54,7 @@ export class ProcessMesh {
     return this.globalPlane;
   }
 
-  /** Starts a zone, again with the same database when there was one of this name before. */
+  /** Starts a zone, again with the same database and settings when there was one of this name before. */
   async startZone(name: string, env: PlaneEnvironment = {}): Promise<ProcessPlane> {
     const zone = await this.bootZone(name, env);
     await until(`zone ${name} has the default mesh`, () => zone.get('/meshes/default'), START_TIMEOUT);
@@ -59,7 +63,8 @@ export class ProcessMesh {
 
   /** As `startZone`, without waiting for the global, which may be away where the zone has its credentials. */
   async bootZone(name: string, env: PlaneEnvironment = {}): Promise<ProcessPlane> {
-    const own = { ...(await this.credentials(name)), ...env };
+    this.zoneEnvs.set(name, { ...this.zoneEnvs.get(name), ...env });
+    const own = { ...(await this.credentials(name)), ...this.zoneEnvs.get(name) };
     const zone = await ProcessPlane.start('zone', name, { ...(await this.environment(name)), ...own });
     this.zones.set(name, zone);
     return zone;
@@ -69,13 +74,22 @@ export class ProcessMesh {
   async stop(): Promise<void> {
     const planes = [...this.zones.values(), ...(this.globalPlane ? [this.globalPlane] : [])];
     await Promise.all(planes.map((plane) => plane.stop()));
-    await Promise.all([...this.databases.values()].map((database) => database.drop()));
+    await Promise.all([...this.databases.values(), ...this.replaced].map((database) => database.drop()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** The database of the global or of a zone, also before its first start. */
   async databaseUrl(name: string): Promise<string> {
-    const database = this.databases.get(name) ?? (await createTestDatabase());
+    const database = this.databases.get(name) ?? (await createMigratedDatabase());
+    this.databases.set(name, database);
+    return database.url;
+  }
+
+  /** An empty database, which the next start of the global or of a zone has in place of the one before. */
+  async replaceDatabase(name: string): Promise<string> {
+    const former = this.databases.get(name);
+    if (former) this.replaced.push(former);
+    const database = await createTestDatabase();
     this.databases.set(name, database);
     return database.url;
   }

@@ -29,6 +29,8 @@ export class ProcessPlane {
   private readonly child: ChildProcess;
   /** The last lines it logged, for messages. */
   readonly lastLines: string[] = [];
+  /** The first ones: what it says of its settings. */
+  readonly firstLines: string[] = [];
   /** Resolves when it has ended, whoever ended it. */
   readonly exited: Promise<void>;
   private alive = true;
@@ -208,6 +210,7 @@ export class ProcessPlane {
   }
 
   private hear(line: string): void {
+    if (this.firstLines.length < 20) this.firstLines.push(line);
     this.lastLines.push(line);
     if (this.lastLines.length > 20) this.lastLines.shift();
     if (!line.startsWith('{')) return;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Between two questions, ms. */
-const PAUSE = { shortest: 25, longest: 100, afterSlow: 500 };
+const PAUSE = { shortest: 25, longest: 250, afterSlow: 500 };
 
 /** Between two looks at what this process knows itself, ms. */
 const LOOK_INTERVAL = 2;

@@ -6,11 +6,12 @@ import { getRegistry } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
 import { ProgramTracer } from '@causeway/telemetry';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
-import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
+import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { XdsPort } from '@causeway/agent-service';
 import { LeaderService } from '../../apps/control-plane/src/leader/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/metrics/sync-metrics';
 import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/metrics/request-metrics';
+import { checkRanges, warnOfRanges } from '../../apps/zone/src/address-ranges';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
 import { secretsSource } from '../../apps/zone/src/identity/secrets-key';
@@ -32,7 +33,11 @@ export class ZoneProgram {
   ) {}
 
   /** Starts one that leads, or follows another on the same database. */
-  static async start(env: Environment, clock: Clock = systemClock): Promise<ZoneProgram> {
+  static async start(
+    env: Environment,
+    clock: Clock = systemClock,
+    logger: Logger = silentLogger,
+  ): Promise<ZoneProgram> {
     const ports = ['REST', 'GRPC', 'DIAGNOSTICS', 'DNS', 'XDS'].map((port) => [`CAUSEWAY_${port}_PORT`, '0']);
     const preset = {
       CAUSEWAY_ZONE_NAME: 'east',
@@ -41,6 +46,7 @@ export class ZoneProgram {
     };
     const given = { ...Object.fromEntries(ports), ...preset, ...ADMIN_SETTINGS, ...env };
     const { values: settings, redacted } = zoneConfig({ env: given, args: [] });
+    warnOfRanges(checkRanges(settings), logger);
     const shutdown = new AbortController();
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const index = new ResourceIndex();
@@ -48,7 +54,7 @@ export class ZoneProgram {
       registry: getRegistry(index),
       index,
       clock,
-      logger: silentLogger,
+      logger,
       propagation: propagationHistogram(),
       requests: new RestRequests(),
       calls: new GrpcRequests(),

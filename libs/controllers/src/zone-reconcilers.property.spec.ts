@@ -227,7 +227,7 @@ describe('the loops of a zone under any history', () => {
           await zone.harness.stop();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

@@ -129,7 +129,7 @@ describe('what changes between two slices', () => {
   afterAll(() => harness.stop());
 
   it('is neither missed nor taken twice: a resync afterwards finds nothing', async () => {
-    await harness.write(...crowd(2_600, 500));
+    await harness.write(...crowd(2_100, 420));
     const replica = harness.replica();
     const conditions = createConditionsReconciler({ cp: EAST, registry: coreKinds, meshes: meshesOf(replica.index) });
     const runner = await replica.lead([...createZoneReconcilers({ cp: EAST, ranges: RANGES }), conditions]);

@@ -108,7 +108,7 @@ function agentPlaces({ root, dataDir }) {
     folder: agentsFolder(dataDir),
     logs: join(dataDir, 'logs'),
     // Without source maps: they cost memory in each of four processes.
-    execArgv: ['--import', join(root, 'scripts', 'quickstart', 'traffic', 'ends-with-starter.mjs')],
+    execArgv: ['--require', join(root, 'scripts', 'quickstart', 'traffic', 'ends-with-starter.cjs')],
   };
 }
 

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { bundleProgram, type BundledProgram } from '../../support/bundled-program';
 
 /** What a candidate says of itself. */
 export interface CandidateEvent {
@@ -12,6 +12,8 @@ export interface CandidateEvent {
 }
 
 export interface CandidateSettings {
+  /** The file of `bundleCandidate`. */
+  readonly program: string;
   readonly database: string;
   readonly redis: string;
   readonly leaseMs: number;
@@ -20,7 +22,8 @@ export interface CandidateSettings {
   readonly onEvent: (candidate: CandidateProcess, event: CandidateEvent) => void;
 }
 
-const ROOT = join(__dirname, '../../..');
+/** Makes the program of all candidates of a file of tests. */
+export const bundleCandidate = (): Promise<BundledProgram> => bundleProgram('test/chaos/leader/candidate.ts');
 
 /** A candidate in a process of its own, which can be stopped at any moment. */
 export class CandidateProcess {
@@ -30,10 +33,8 @@ export class CandidateProcess {
   private readonly exited: Promise<void>;
   private ended = false;
 
-  constructor({ database, redis, leaseMs, stallMs = 15_000, onEvent }: CandidateSettings) {
-    const program = ['-r', './bench/register.cjs', 'test/chaos/leader/candidate.ts'];
-    this.child = spawn(process.execPath, [...program, database, redis, String(leaseMs), this.holder, String(stallMs)], {
-      cwd: ROOT,
+  constructor({ program, database, redis, leaseMs, stallMs = 15_000, onEvent }: CandidateSettings) {
+    this.child = spawn(process.execPath, [program, database, redis, String(leaseMs), this.holder, String(stallMs)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.child.stdin.on('error', () => undefined);

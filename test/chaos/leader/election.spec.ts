@@ -18,10 +18,11 @@
 import { silentLogger, systemClock, type Clock, type LeaderLock, type LeaderTerm } from '@causeway/runtime';
 import { waitUntilCaughtUp, Fenced, followStore, ResourceIndex } from '@causeway/store';
 import type { Change } from '@causeway/store';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres';
+import { createMigratedDatabase } from '../../support/migrated-database';
+import type { TestDatabase } from '../../support/postgres';
 import { describeWithRedis } from '../../support/redis';
 import { until } from '../../support/until';
-import { CandidateProcess } from './candidate-process';
+import { bundleCandidate, CandidateProcess } from './candidate-process';
 import { RedisServer } from './redis-server';
 import { Replica, type ReplicaOptions } from './replica';
 
@@ -44,7 +45,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
   const replicas: Replica[] = [];
 
   beforeEach(async () => {
-    [database, redis] = await Promise.all([createTestDatabase(), RedisServer.start()]);
+    [database, redis] = await Promise.all([createMigratedDatabase(), RedisServer.start()]);
   });
   afterEach(async () => {
     await Promise.all(replicas.splice(0).map((one) => one.close()));
@@ -191,7 +192,9 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
   });
 
   it('follows a killed leader while Redis stands open and never answers, and keeps the term when it does again', async () => {
+    const program = await bundleCandidate();
     const killed = new CandidateProcess({
+      program: program.file,
       database: database.url,
       redis: redis.url,
       leaseMs: LEASE,
@@ -202,6 +205,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
     const [a, b] = await Promise.all([replica(), replica()]);
     redis.pause();
     await killed.kill();
+    program.remove();
     const second = await leader();
     redis.resume();
     await until('both see Redis again', () => a.seesLock && b.seesLock);

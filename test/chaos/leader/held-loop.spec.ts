@@ -1,23 +1,31 @@
 import type { PostgresBackend } from '@causeway/store-postgres';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres';
+import type { BundledProgram } from '../../support/bundled-program';
+import { createMigratedDatabase } from '../../support/migrated-database';
+import type { TestDatabase } from '../../support/postgres';
 import { until } from '../../support/until';
 import { beginAudit, readAudit } from './audit';
-import { CandidateProcess, type CandidateEvent } from './candidate-process';
+import { bundleCandidate, CandidateProcess, type CandidateEvent } from './candidate-process';
 
 const LEASE = 2_000;
 
 /** docs/adr/0004-lease-in-a-worker.md, with candidates that are processes over the lease in Postgres. */
 describe('a leader whose event loop is held', () => {
+  let program: BundledProgram;
   let database: TestDatabase;
   let backend: PostgresBackend;
   let admin: Client;
   let candidates: CandidateProcess[];
   let events: (CandidateEvent & { readonly candidate: CandidateProcess })[];
 
+  beforeAll(async () => {
+    program = await bundleCandidate();
+  });
+  afterAll(() => program.remove());
+
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     backend = await createPostgresBackend({ url: database.url, poolSize: 2 });
     admin = new Client({ connectionString: database.url });
     await admin.connect();
@@ -33,6 +41,7 @@ describe('a leader whose event loop is held', () => {
 
   async function start(stallMs?: number): Promise<CandidateProcess> {
     const one = new CandidateProcess({
+      program: program.file,
       database: database.url,
       redis: '',
       leaseMs: LEASE,
@@ -61,13 +70,17 @@ describe('a leader whose event loop is held', () => {
     return [leader, other];
   }
 
-  it('keeps its term through four leases', async () => {
+  it('keeps its term through four leases, and takes its thread with it when it is killed', async () => {
     const [leader, other] = await leaderAndOther();
     leader.hold(4 * LEASE);
     await until('it goes on', () => heard(leader, 'wrote'));
     expect(heard(leader, 'wrote')).toMatchObject({ epoch: 1 });
     expect(heard(other, 'lead')).toBeUndefined();
     expect(await backend.lease.readEpoch()).toMatchObject({ epoch: 1, holder: leader.holder });
+    await leader.kill();
+    // The lease that it was granted last, and a moment to notice.
+    await until('the other leads', () => heard(other, 'lead'));
+    expect(heard(other, 'lead')).toMatchObject({ epoch: 2 });
   });
 
   it('I8: loses it after the longest stall, and what it then writes in the name of its term is refused', async () => {
@@ -80,13 +93,5 @@ describe('a leader whose event loop is held', () => {
     expect(heard(leader, 'wrote')).toBeUndefined();
     await until('it knows that its term is over', () => heard(leader, 'end'));
     expect(await readAudit(admin)).toMatchObject({ lateEpochs: 0, sharedEpochs: 0 });
-  });
-
-  it('takes its thread with it when it is killed', async () => {
-    const [leader, other] = await leaderAndOther();
-    await leader.kill();
-    // The lease that it was granted last, and a moment to notice.
-    await until('the other leads', () => heard(other, 'lead'));
-    expect(heard(other, 'lead')).toMatchObject({ epoch: 2 });
   });
 });

@@ -4,7 +4,7 @@ import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { until } from '../../support/until';
 import { beginAudit, readAudit, type AuditReport } from './audit';
-import { CandidateProcess, type CandidateEvent } from './candidate-process';
+import { bundleCandidate, CandidateProcess, type CandidateEvent } from './candidate-process';
 import { Load } from './load';
 import { RedisServer } from './redis-server';
 
@@ -41,9 +41,10 @@ type Fault = (typeof FAULTS)[number];
 export async function runLeaderChaos(options: ChaosOptions): Promise<ChaosReport> {
   const database = await createTestDatabase();
   const redis = await RedisServer.start();
+  const program = await bundleCandidate();
   const backend = await createPostgresBackend({ url: database.url, poolSize: 12 });
   const load = new Load(backend.store);
-  const chaos = new LeaderChaos(options, { database, redis, backend, load });
+  const chaos = new LeaderChaos(options, { program: program.file, database, redis, backend, load });
   try {
     return await chaos.run();
   } finally {
@@ -52,10 +53,12 @@ export async function runLeaderChaos(options: ChaosOptions): Promise<ChaosReport
     await backend.close();
     await redis.kill();
     await database.drop();
+    program.remove();
   }
 }
 
 interface Servers {
+  readonly program: string;
   readonly database: TestDatabase;
   readonly redis: RedisServer;
   readonly backend: PostgresBackend;
@@ -98,10 +101,10 @@ class LeaderChaos {
   }
 
   private add(): void {
-    const { database, redis } = this.servers;
+    const { program, database, redis } = this.servers;
     const { leaseMs } = this.options;
     const onEvent = (candidate: CandidateProcess, event: CandidateEvent): void => this.hear(candidate, event);
-    this.candidates.push(new CandidateProcess({ database: database.url, redis: redis.url, leaseMs, onEvent }));
+    this.candidates.push(new CandidateProcess({ program, database: database.url, redis: redis.url, leaseMs, onEvent }));
   }
 
   private hear(candidate: CandidateProcess, { event, epoch }: CandidateEvent): void {

@@ -9,7 +9,8 @@ import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { dataplane, idOf, put, remove } from '../../support/loop-harness';
 import { meshesOf } from '../../support/meshes';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres';
+import { createMigratedDatabase } from '../../support/migrated-database';
+import type { TestDatabase } from '../../support/postgres';
 import { readVersions, recordVersions, type RowVersion } from '../../support/row-versions';
 import { TestPlane } from '../../support/test-plane';
 import { until } from '../../support/until';
@@ -132,7 +133,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
   let user: TestPlane;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     const open = async (): Promise<TestPlane> =>
       new TestPlane(CP, await createPostgresBackend({ url: database.url, poolSize: 3 }));
     [user, ...planes] = [await open(), await open(), await open()];

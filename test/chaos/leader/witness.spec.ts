@@ -1,6 +1,7 @@
 import { systemClock, type LeaderLease, type LeaderTerm } from '@causeway/runtime';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres';
+import { createMigratedDatabase } from '../../support/migrated-database';
+import type { TestDatabase } from '../../support/postgres';
 import { describeWithRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { RedisServer } from './redis-server';
@@ -22,7 +23,7 @@ describeWithRedis('a key in Redis that no replica can take (docs/design.md §3)'
   const together: string[] = [];
 
   beforeEach(async () => {
-    [database, redis] = await Promise.all([createTestDatabase(), RedisServer.start()]);
+    [database, redis] = await Promise.all([createMigratedDatabase(), RedisServer.start()]);
     admin = new Client({ connectionString: database.url });
     await admin.connect();
   });

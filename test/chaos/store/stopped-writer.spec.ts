@@ -1,22 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { systemClock } from '@causeway/runtime';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
-import { createTestDatabase } from '../../support/postgres';
+import { bundleProgram } from '../../support/bundled-program';
+import { createMigratedDatabase } from '../../support/migrated-database';
 
 const STOPS = 25;
 
 describe('a process that is stopped at any moment of a write (docs/design.md §2.2)', () => {
   it('keeps nobody else from writing, however long it stands still', async () => {
-    const database = await createTestDatabase();
+    const database = await createMigratedDatabase();
     // A writer that held the head row between two round trips, or until its results are read, would let these time out.
     const backend = await createPostgresBackend({ url: database.url, statementTimeout: 30_000 });
-    const program = ['-r', './bench/register.cjs', 'test/chaos/store/writer.ts', database.url];
-    const writer = spawn(process.execPath, program, {
-      cwd: join(__dirname, '../../..'),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const program = await bundleProgram('test/chaos/store/writer.ts');
+    const writer = spawn(process.execPath, [program.file, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(writer, 'exit');
     await once(writer.stdout, 'data');
 
@@ -38,5 +35,6 @@ describe('a process that is stopped at any moment of a write (docs/design.md §2
     await ended;
     await backend.close();
     await database.drop();
+    program.remove();
   });
 });

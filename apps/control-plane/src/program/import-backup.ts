@@ -23,8 +23,9 @@ export async function importBackup(
   const { signal } = stop;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const owner = { role: cp.role, zone: ownZone(cp) };
+  let input: Readable | undefined;
   try {
-    const input = await openBackup(file);
+    input = await openBackup(file);
     const restored = await restoreBackup(backupLines(input), { url, logger: STDERR, owner, dryRun, signal });
     printResult(restored, file, dryRun);
     process.exitCode = restored.ok ? 0 : 1;
@@ -33,6 +34,8 @@ export async function importBackup(
     if (!isForThePerson) throw error;
     complain(signal.aborted ? 'ended: nothing was restored' : errorText(error));
     process.exitCode = 1;
+  } finally {
+    input?.destroy(); // what is refused is not read to its end
   }
 }
 

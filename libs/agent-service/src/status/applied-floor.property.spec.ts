@@ -324,7 +324,7 @@ describe('I11: the revision that all proxies of a zone apply', () => {
           await world.check();
         }
       }),
-      { numRuns: 1_000, examples: examples.map((story) => [story]) },
+      { numRuns: 300, examples: examples.map((story) => [story]) },
     );
   });
 
@@ -346,7 +346,7 @@ describe('I11: the revision that all proxies of a zone apply', () => {
         await world.check();
         expect(world.directory.ackWatermark('i')).toBe(world.head);
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

@@ -231,7 +231,7 @@ describe('a reporter of proxies', () => {
           await world.stop();
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 

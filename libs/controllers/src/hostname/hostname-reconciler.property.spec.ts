@@ -114,7 +114,7 @@ test('I3 holds at every commit, whatever happens in between, and in the end ever
       for (const each of ids)
         expect(await zone.addresses(each)).toEqual(zone.index.get(each) ? claims.listAddresses(identityKey(each)) : []);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -137,6 +137,6 @@ test('a claim never flaps: each settled name changes hands only when its inputs 
         expect(zone.writes).toBe(writes);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });

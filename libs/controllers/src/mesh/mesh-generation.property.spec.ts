@@ -101,7 +101,7 @@ describe('all control loops of a zone', () => {
           await harness.stop();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

@@ -192,7 +192,7 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
           await zone.harness.stop();
         }
       }),
-      { numRuns: 80 },
+      { numRuns: 30 },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { createFileRegistry, fromBinary, toBinary, type DescFile } from '@bufbuild/protobuf';
+import { createFileRegistry, fromBinary, toBinary, type DescFile, type FileRegistry } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { FILE_DESCRIPTOR_SET, type ServerReflectionResponse, type ServerReflectionRequest } from '@causeway/proto-gen';
 import { readPeerAddress } from '@causeway/grpc-server';
@@ -20,10 +20,7 @@ type Answer = ServerReflectionResponse['messageResponse'];
  * because the package for grpc-js loads .proto files with a second protobuf runtime, and the bundled programs have no such files.
  */
 export class Reflection {
-  private readonly registry = createFileRegistry(
-    fromBinary(FileDescriptorSetSchema, Buffer.from(FILE_DESCRIPTOR_SET, 'base64')),
-  );
-
+  private readFiles: FileRegistry | undefined;
   private readonly files = new Map<DescFile, Buffer>();
   private readonly streams = new ConcurrentStreams(MAX_STREAMS, 'streams of reflection are', MAX_STREAMS_PER_CLIENT);
 
@@ -44,6 +41,14 @@ export class Reflection {
     });
     call.on('end', () => call.end());
   };
+
+  /** Reads the files at the first question about one: reading them is a tenth of the start of a control plane, and few are asked. */
+  private get registry(): FileRegistry {
+    this.readFiles ??= createFileRegistry(
+      fromBinary(FileDescriptorSetSchema, Buffer.from(FILE_DESCRIPTOR_SET, 'base64')),
+    );
+    return this.readFiles;
+  }
 
   private respond(request: ServerReflectionRequest): ServerReflectionResponse {
     return {

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import { waitUntilCaughtUp, type MetadataEntry } from '@causeway/store';
 import { isIncarnationComplete } from '@causeway/sync';
-import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
+import type { GlobalSyncOptions } from './global-sync-options';
+import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
 
 /** Area of the metadata entries that record which zones have reported in this incarnation of the store. */
 const AREA = 'global-incarnation';

@@ -21,7 +21,8 @@ import { ResourceEncoder } from '../wire/resource-encoder';
 import { InsightView } from './insight-view';
 import { CountedOrders } from './counted-orders';
 import { reportFirstState } from './first-state';
-import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
+import type { ZoneSyncOptions } from './zone-sync-options';
+import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
 
 /** Parts that both halves of a zone's session share. */
 export interface ZoneSessionParts {

@@ -6,7 +6,8 @@ import { type KindReport, pendingIncarnationDocument, reportDocument, computeHea
 import { toRetryDelay } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
-import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
+import type { ZoneSyncOptions } from './zone-sync-options';
+import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
 import type { JsonObject } from '@causeway/resources';
 
 /** The state of a zone's session with the global. */

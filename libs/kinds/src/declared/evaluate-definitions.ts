@@ -1,4 +1,4 @@
-import { SHIPPED_GROUP } from '@causeway/policies';
+import { SHIPPED_GROUP, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import {
   compareText,
   FieldPath,
@@ -12,11 +12,22 @@ import { coreKinds } from '../core-kinds';
 import { MetaresourceDefinition } from '../metaresource-definition';
 import { declaredKind } from './declared-kind';
 
+const SHIPPED_NAMES: ReadonlySet<string> = new Set(shippedPolicies.map(shippedDefinitionName));
+
+/** Definitions that ship by their name, as this process evaluated each last: every index of a process has the same ones. */
+const shippedKinds = new Map<string, EvaluatedKind>();
+
 /** Maximum number of kinds that definitions can declare in one control plane. */
 export const MAX_DECLARED_KINDS = 128;
 
 /** Parts of a definition that its evaluation reads. */
 export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
+
+/** A spec of a definition, and the kind that it declares or the message why it declares none. */
+interface EvaluatedKind {
+  readonly spec: Resource['spec'];
+  readonly kind: Kind | string;
+}
 
 /** Result of evaluating one definition together with the others. */
 export interface EvaluatedDefinition<Definition extends DefinitionParts = Resource> {
@@ -34,7 +45,7 @@ export interface EvaluatedDefinition<Definition extends DefinitionParts = Resour
  * not change since the last call keeps its kind. Linear in the changed definitions; independent of their order.
  */
 export class DefinitionEvaluator {
-  private kinds = new Map<string, { readonly spec: Resource['spec']; readonly kind: Kind | string }>();
+  private kinds = new Map<string, EvaluatedKind>();
 
   /** Returns every definition with its result, in order of precedence. */
   evaluate<Definition extends DefinitionParts>(
@@ -62,9 +73,11 @@ export class DefinitionEvaluator {
 
   private evaluateKind(definition: DefinitionParts, known: typeof this.kinds): Kind | string {
     const key = identityKey(definition.id);
-    const before = known.get(key);
+    const before = known.get(key) ?? shippedKinds.get(definition.id.name);
     const kind = before && jsonEqual(before.spec, definition.spec) ? before.kind : kindOrFault(definition);
-    this.kinds.set(key, { spec: definition.spec, kind });
+    const evaluated = { spec: definition.spec, kind };
+    this.kinds.set(key, evaluated);
+    if (SHIPPED_NAMES.has(definition.id.name)) shippedKinds.set(definition.id.name, evaluated);
     return kind;
   }
 }

@@ -151,7 +151,7 @@ describe('what policies are asked', () => {
       }
       expect(new Map([...received].sort())).toEqual(new Map([...changed].sort()));
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 100 });
   });
 
   it('T004-14 `_scopes` has each path on which a policy counts, once', () => {
@@ -169,7 +169,7 @@ describe('what policies are asked', () => {
         }
       }
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: 60 });
   });
 
   it('T004-40 what affects an object is what stands on the paths that it is on, and what proxies get', () => {
@@ -204,7 +204,7 @@ describe('what policies are asked', () => {
         expect(received?.spec).toEqual(spec);
       }
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: 60 });
   });
 });
 

@@ -96,7 +96,7 @@ describe('effective specs', () => {
         }
         expect(engine(trial.table)).toEqual(inWords(naive(state.values())));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -115,7 +115,7 @@ describe('effective specs', () => {
         expect(engine(trial.table)).toEqual(want);
         expect(engine(TrialTables.filled(shuffled).table)).toEqual(want);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
@@ -135,7 +135,7 @@ describe('effective specs', () => {
           expect(new Set(found.get(key)?.sources.map(([, by]) => by))).toEqual(new Set([winner?.key]));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

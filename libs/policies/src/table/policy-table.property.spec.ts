@@ -109,7 +109,7 @@ describe('a table of policies', () => {
           before = after;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -120,7 +120,7 @@ describe('a table of policies', () => {
         for (const { one, gone } of given) trial.write(one, gone && one.type !== 'definition');
         for (const kind of trial.table.all()) expect(counted(kind)).toEqual(enumerated(kind));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -138,7 +138,7 @@ describe('a table of policies', () => {
         expect(whole(other.table)).toEqual(whole(one.table));
         expect(whole(once.table)).toEqual(whole(one.table));
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });

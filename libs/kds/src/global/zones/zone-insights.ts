@@ -10,7 +10,8 @@ import {
 } from '../../session/kind-report';
 import type { DoubtfulClaims, RefusedStores, StreamEndings } from './zone-incidents';
 import type { LiveSessions, LiveStream } from '../live-sessions';
-import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from '../global-sync-options';
+import type { GlobalSyncOptions } from '../global-sync-options';
+import { DEFAULT_ABSENCE_HOLD } from '../../session/sync-options';
 
 /** Area of the metadata entries that hold insights; the key is the zone's name. */
 export const INSIGHT_AREA = 'zone-insight';

@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runAsAdmin } from '../ctl/run-causeway';
-import { ProcessMesh } from '../support/process-mesh';
-import type { ProcessPlane } from '../support/process-plane';
-import { until } from '../support/until';
-import { adminFetch } from '../support/admin-credential';
+import { runAsAdmin } from '../../ctl/run-causeway';
+import type { ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
+import { until } from '../../support/until';
+import { sharedMesh } from './shared-mesh';
+import { adminFetch } from '../../support/admin-credential';
 
-const SEED = resolve(__dirname, '..', '..', 'examples', 'seed-001');
+const SEED = resolve(__dirname, '..', '..', '..', 'examples', 'seed-001');
 const DEFAULT_ON_GLOBAL = '/hostnamegenerators/synced-universal-mesh-service';
 const DEFAULT_IN_EAST = '/hostnamegenerators/local-mesh-external-service';
 
@@ -30,13 +31,10 @@ describe('generators of the global and of a zone, as processes', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'causeway-generators-'));
-    mesh = await ProcessMesh.start(['east', 'west']);
+    mesh = sharedMesh();
     expect(await mesh.zone('east').put('/meshes/default/meshservices/redis', redis)).toBe(201);
   });
-  afterAll(async () => {
-    rmSync(folder, { recursive: true });
-    await mesh.stop();
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   const redis = { type: 'MeshService', mesh: 'default', name: 'redis', spec: { ports: [{ port: 6379 }] } };
   const body = (plane: ProcessPlane, path: string): Promise<Body | undefined> => plane.get(path);

@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { runAsAdmin } from '../ctl/run-causeway';
-import type { ParsedJson } from '../rest/rest-fixture';
-import { dataplane, ProcessMesh } from '../support/process-mesh';
-import type { ProcessPlane } from '../support/process-plane';
-import { until } from '../support/until';
+import { runAsAdmin } from '../../ctl/run-causeway';
+import type { ParsedJson } from '../../rest/rest-fixture';
+import { dataplane, type ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
+import { until } from '../../support/until';
+import { sharedMesh } from './shared-mesh';
 
 const SERVICE = '/meshes/default/meshservices/api';
 const BACKEND = '/meshes/default/dataplanes/web-1';
@@ -27,12 +28,9 @@ describe('what a newer version wrote, under this one', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'causeway-newer-'));
-    mesh = await ProcessMesh.start(['east', 'west']);
+    mesh = sharedMesh();
   });
-  afterAll(async () => {
-    await mesh?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   async function query(store: string, sql: string, values: unknown[] = []): Promise<ParsedJson[]> {
     const client = new Client({ connectionString: await mesh.databaseUrl(store) });

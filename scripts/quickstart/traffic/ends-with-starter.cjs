@@ -1,6 +1,7 @@
 /**
  * Preloaded into programs that know nothing of the quickstart: they end with the process that started them. They are told to once:
- * an agent takes a second signal as the wish to end at once, and leaves its Envoy running.
+ * an agent takes a second signal as the wish to end at once, and leaves its Envoy running. CommonJS: with an ES module preloaded, Node's
+ * loader of ES modules reads the whole program for its exports, which takes longer than its start.
  */
 if (process.channel) {
   let told = false;

@@ -2,14 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runAsAdmin } from '../ctl/run-causeway';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { dataplane, ProcessMesh } from '../support/process-mesh';
-import type { ProcessPlane } from '../support/process-plane';
-import { until } from '../support/until';
-import { adminFetch } from '../support/admin-credential';
+import type { ControlPlane } from '@causeway/resources';
+import { importBackup as importBackupHere } from '../../../apps/control-plane/src/program/import-backup';
+import { runAsAdmin } from '../../ctl/run-causeway';
+import { dataplane, type ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
+import { until } from '../../support/until';
+import { sharedMesh } from './shared-mesh';
+import { adminFetch } from '../../support/admin-credential';
 
-const ROOT = resolve(__dirname, '..', '..');
+const ROOT = resolve(__dirname, '..', '..', '..');
+
+const EAST = { role: 'zone', zone: 'east', federated: true } as const;
 
 interface Held {
   readonly generation?: number;
@@ -20,19 +24,14 @@ interface Held {
 
 describe('a backup of a zone and of the global, restored into new databases', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-backup-'));
-  const databases: TestDatabase[] = [];
   let mesh: ProcessMesh;
   const file = (name: string): string => join(folder, name);
 
   beforeAll(async () => {
-    mesh = await ProcessMesh.start(['east', 'west']);
-    await register('redis', 'cache');
+    mesh = sharedMesh();
+    await register('stock', 'basket');
   });
-  afterAll(async () => {
-    await mesh?.stop();
-    await Promise.all(databases.map((database) => database.drop()));
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Registers an instance of each service in east, and waits until west has an address for all. */
   async function register(...services: readonly string[]): Promise<void> {
@@ -48,12 +47,6 @@ describe('a backup of a zone and of the global, restored into new databases', ()
   const address = async (zone: string, name: string): Promise<string | undefined> =>
     (await service(zone, name))?.status?.vip?.ip;
 
-  async function empty(): Promise<string> {
-    const database = await createTestDatabase();
-    databases.push(database);
-    return database.url;
-  }
-
   /** `import` of a control plane's program, on an empty database or another one. */
   function importBackup(
     app: 'global' | 'zone',
@@ -67,6 +60,24 @@ describe('a backup of a zone and of the global, restored into new databases', ()
       encoding: 'utf8',
     });
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
+  }
+
+  /** What it says where it restores nothing, without a process of its own. */
+  async function refusal(cp: ControlPlane, DATABASE_URL: string, path: string): Promise<string> {
+    const ends = ['SIGINT', 'SIGTERM'] as const;
+    const listeners = ends.map((signal) => process.listeners(signal));
+    let said = '';
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((said += String(text)), true));
+    try {
+      await importBackupHere(cp, { DATABASE_URL }, { file: path, dryRun: false });
+      expect(process.exitCode).toBe(1);
+    } finally {
+      stderr.mockRestore();
+      process.exitCode = undefined;
+      for (const [i, signal] of ends.entries())
+        for (const each of process.listeners(signal)) if (!listeners[i]?.includes(each)) process.off(signal, each);
+    }
+    return said;
   }
 
   async function exported(plane: ProcessPlane, name: string): Promise<string> {
@@ -98,12 +109,12 @@ describe('a backup of a zone and of the global, restored into new databases', ()
 
   it('brings a zone back with its identities and addresses; what it lacks stays until it is confirmed (I2, I5)', async () => {
     const backup = await exported(mesh.zone('east'), 'east');
-    const [before, seen] = [await service('east', 'redis'), await address('west', 'redis')];
+    const [before, seen] = [await service('east', 'stock'), await address('west', 'stock')];
     await register('late');
     const late = await address('west', 'late');
     await mesh.zone('east').stop();
 
-    const DATABASE_URL = await empty();
+    const DATABASE_URL = await mesh.replaceDatabase('east');
     const [cut, whole] = [file('cut'), readFileSync(backup, 'utf8')];
     writeFileSync(cut, whole.slice(0, whole.length - 20));
     const env = { DATABASE_URL, CAUSEWAY_ZONE_NAME: 'east' };
@@ -111,12 +122,11 @@ describe('a backup of a zone and of the global, restored into new databases', ()
       [join(folder, 'none'), 'cannot be read: ENOENT'],
       [folder, 'is no file'],
     ] as const)
-      expect(importBackup('zone', [file], env)).toMatchObject({ code: 1, err: expect.stringContaining(says) });
-    expect(importBackup('zone', [cut], env)).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/line \d+: is no JSON object[^]*line \d+: has no end[^]*nothing was restored\n$/),
-    });
-    expect(importBackup('zone', [backup], { ...env, CAUSEWAY_ZONE_NAME: 'west' }).err).toMatch(
+      expect(await refusal(EAST, DATABASE_URL, file)).toContain(says);
+    expect(await refusal(EAST, DATABASE_URL, cut)).toMatch(
+      /line \d+: is no JSON object[^]*line \d+: has no end[^]*nothing was restored\n$/,
+    );
+    expect(await refusal({ ...EAST, zone: 'west' }, DATABASE_URL, backup)).toMatch(
       /line 1: the backup is of zone "east", and this is zone "west"/,
     );
     expect(importBackup('zone', [backup, '--dry-run'], env)).toMatchObject({
@@ -127,13 +137,12 @@ describe('a backup of a zone and of the global, restored into new databases', ()
       code: 0,
       out: expect.stringMatching(/^restored: zone east as of /),
     });
-    expect(importBackup('zone', [backup], env)).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^causeway: the database is not empty: it is of zone "east"; .*create another one/m),
-    });
+    expect(await refusal(EAST, DATABASE_URL, backup)).toMatch(
+      /^causeway: the database is not empty: it is of zone "east"; .*create another one/m,
+    );
 
-    await mesh.startZone('east', { DATABASE_URL });
-    expect(await service('east', 'redis')).toMatchObject({
+    await mesh.startZone('east');
+    expect(await service('east', 'stock')).toMatchObject({
       uid: before?.uid,
       generation: before?.generation,
       labels: before?.labels,
@@ -143,28 +152,28 @@ describe('a backup of a zone and of the global, restored into new databases', ()
       'the global holds what east lacks',
       async () => (await mesh.global.metric('causeway_sync_held').catch(() => 0)) >= 2,
     );
-    expect([await address('west', 'redis'), await address('west', 'late')]).toEqual([seen, late]);
+    expect([await address('west', 'stock'), await address('west', 'late')]).toEqual([seen, late]);
     const confirmed = await runAsAdmin(mesh.global.restUrl, ['zones', 'confirm', 'east']);
     expect(confirmed.code).toBe(0);
     await until('west has lost what east lacks', async () => (await service('west', 'late')) === undefined);
-    expect(await address('west', 'redis')).toBe(seen);
+    expect(await address('west', 'stock')).toBe(seen);
   });
 
   it('brings the global back; zones keep all, and it learns from them what it lacks (I4, I5)', async () => {
     const backup = await exported(mesh.global, 'global');
     await register('later');
-    const seen = await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)));
+    const seen = await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)));
     expect(await mesh.global.put('/meshes/payments', { type: 'Mesh', name: 'payments' })).toBe(201);
     await until('west has the mesh', () => mesh.zone('west').get('/meshes/payments'));
     await mesh.global.stop();
-    const DATABASE_URL = await empty();
+    const DATABASE_URL = await mesh.replaceDatabase('global');
     expect(importBackup('global', ['-'], { DATABASE_URL })).toMatchObject({
       code: 1,
       err: expect.stringMatching(/the backup is empty/),
     });
     expect(importBackup('global', [backup], { DATABASE_URL }).code).toBe(0);
 
-    const global = await mesh.startGlobal({ DATABASE_URL });
+    const global = await mesh.startGlobal();
     await until('the global has again what east made after the backup', () =>
       global.get('/meshes/default/meshservices/later?zone=east'),
     );
@@ -178,11 +187,11 @@ describe('a backup of a zone and of the global, restored into new databases', ()
           .metric('causeway_sync_held')
           .catch(() => 0)) >= 1,
     );
-    expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+    expect(await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
     expect(await mesh.zone('west').get('/meshes/payments')).toBeDefined();
     const confirmed = await runAsAdmin(mesh.zone('west').restUrl, ['zones', 'confirm-global']);
     expect(confirmed.code).toBe(0);
     await until('west has let go of it', async () => (await mesh.zone('west').get('/meshes/payments')) === undefined);
-    expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+    expect(await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
   });
 });

@@ -1,9 +1,10 @@
 import { constants } from 'node:http2';
-import { ProcessMesh } from '../support/process-mesh';
-import type { ProcessPlane } from '../support/process-plane';
-import { grpcPortsOf } from '../support/grpc-ports';
-import { rapidResets, sendRaw } from '../support/raw-http2';
-import { until } from '../support/until';
+import type { ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
+import { grpcPortsOf } from '../../support/grpc-ports';
+import { rapidResets, sendRaw } from '../../support/raw-http2';
+import { until } from '../../support/until';
+import { sharedMesh } from './shared-mesh';
 
 /** 118 kB. */
 const STREAMS = 4_200;
@@ -13,10 +14,7 @@ const CONNECTIONS = 20;
 
 describe('calls that are begun and reset at once, without credentials', () => {
   let mesh: ProcessMesh;
-  beforeAll(async () => {
-    mesh = await ProcessMesh.start(['east']);
-  });
-  afterAll(() => mesh?.stop());
+  beforeAll(() => void (mesh = sharedMesh()));
 
   const termsOf = (plane: ProcessPlane): Promise<number> => plane.metric('causeway_leader_epoch');
 

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ProcessMesh } from '../support/process-mesh';
-import { until } from '../support/until';
-import { adminFetch } from '../support/admin-credential';
+import { writeFileSync } from 'node:fs';
+import type { ProcessMesh } from '../../support/process-mesh';
+import { until } from '../../support/until';
+import { adminFetch } from '../../support/admin-credential';
+import { sharedMesh, tokenFiles } from './shared-mesh';
 
 interface Issued {
   readonly token: string;
@@ -12,9 +11,7 @@ interface Issued {
 
 describe('zones join by their tokens', () => {
   let mesh: ProcessMesh;
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-tokens-'));
-  const tokenFile = join(folder, 'east.token');
-  const westFile = join(folder, 'west.yaml');
+  let [tokenFile, westFile] = ['', ''];
 
   const issue = async (zone = 'east'): Promise<Issued> => {
     const answer = await adminFetch(`${mesh.global.restUrl}/tokens/zone`, {
@@ -28,20 +25,9 @@ describe('zones join by their tokens', () => {
     until(`east has mesh ${name}`, () => mesh.zone('east').get(`/meshes/${name}`));
   const putMesh = (name: string): Promise<number> => mesh.global.put(`/meshes/${name}`, { type: 'Mesh', name });
 
-  beforeAll(async () => {
-    mesh = new ProcessMesh();
-    await mesh.startGlobal();
-    writeFileSync(tokenFile, (await issue()).token);
-    const west = await issue('west');
-    writeFileSync(westFile, `zoneToken: ${west.token}\n`);
-    await Promise.all([
-      mesh.startZone('east', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_ZONE_TOKEN_FILE: tokenFile }),
-      mesh.startZone('west', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_CONFIG: westFile }),
-    ]);
-  });
-  afterAll(async () => {
-    await mesh.stop();
-    rmSync(folder, { recursive: true });
+  beforeAll(() => {
+    mesh = sharedMesh();
+    ({ east: tokenFile, west: westFile } = tokenFiles());
   });
 
   /** The number of the zone's session; 0 while there is none. */

@@ -1,15 +1,16 @@
 import { findCondition, isJsonObject, type JsonObject } from '@causeway/resources';
-import { runAsAdmin } from '../ctl/run-causeway';
-import { dataplane, ProcessMesh } from '../support/process-mesh';
-import type { ProcessPlane } from '../support/process-plane';
-import { until } from '../support/until';
+import { runAsAdmin } from '../../ctl/run-causeway';
+import { dataplane, type ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
+import { until } from '../../support/until';
+import { sharedMesh } from './shared-mesh';
 
 const pathOf = (name: string, kind = 'virtualservices'): string => `/meshes/default/${kind}/${name}`;
 
 describe('names at App Mesh that meet by sync', () => {
   let mesh: ProcessMesh;
   beforeAll(async () => {
-    mesh = await ProcessMesh.start(['east', 'west']);
+    mesh = sharedMesh();
     // A namespace has objects of App Mesh where a Mesh selects it.
     const spec = { namespaceSelector: {} };
     expect(await mesh.global.put('/meshes/default', { type: 'Mesh', name: 'default', spec })).toBe(200);
@@ -18,8 +19,6 @@ describe('names at App Mesh that meet by sync', () => {
         JSON.stringify(await zone.get('/meshes/default')).includes('namespaceSelector'),
       );
   });
-  afterAll(() => mesh?.stop());
-
   const planes = (): Readonly<Record<string, ProcessPlane>> => ({
     global: mesh.global,
     east: mesh.zone('east'),
@@ -44,7 +43,6 @@ describe('names at App Mesh that meet by sync', () => {
   });
 
   it('T003-08 of two that were made apart the same one wins everywhere, the loser names it, and is promoted when it goes', async () => {
-    const known = { CAUSEWAY_KDS_PORT: mesh.global.kdsAddress.split(':')[1] ?? '0' };
     await mesh.zone('west').stop();
     expect(await put(mesh.global, 'made-on-global', 'b.example')).toBe(201);
     await until('east has it', () => mesh.zone('east').get(`${pathOf('made-on-global')}?zone=`));
@@ -53,7 +51,7 @@ describe('names at App Mesh that meet by sync', () => {
     expect(await put(mesh.zone('west'), 'made-in-west', 'b.example')).toBe(201);
     await says(mesh.zone('west'), 'made-in-west', 'True');
     await until('west serves its own', () => isServed(mesh.zone('west'), 'made-in-west'));
-    await mesh.startGlobal(known);
+    await mesh.startGlobal();
 
     await says(mesh.zone('west'), 'made-in-west', 'False');
     expect(await accepted(mesh.zone('west'), 'made-in-west')).toMatchObject({
@@ -102,6 +100,7 @@ describe('names at App Mesh that meet by sync', () => {
     });
     expect(doctor).toMatch(/VirtualNode \S*all.*other VirtualNodes select these Dataplanes too: pod/);
     expect(await east.put(pathOf('pod-2', 'dataplanes'), { ...body, name: 'pod-2' })).toBe(422);
+    for (const name of ['one', 'all']) expect(await east.delete(pathOf(name, 'virtualnodes'))).toBe(200);
   });
 
   it('what two zones made does not meet: each serves its own', async () => {

@@ -1,0 +1,3 @@
+import '../../../../test/support/more-draws';
+import './applied-floor.property.spec';
+import './proxy-reporter.property.spec';
