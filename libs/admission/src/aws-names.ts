@@ -30,7 +30,7 @@ class AwsNames implements IndexedState {
       for (const [kind, table] of this.holders) {
         if (kind.name !== id.kind) continue;
         if (before) forget(table, kind, before);
-        if (after) note(table, kind, after);
+        if (after) addHolder(table, kind, after);
       }
     }
   }
@@ -46,13 +46,13 @@ class AwsNames implements IndexedState {
     const known = this.holders.get(kind);
     if (known) return known;
     const table = new Map<string, Map<string, Identity>>();
-    for (const resource of this.index.ofKind(kind.name)) note(table, kind, resource);
+    for (const resource of this.index.ofKind(kind.name)) addHolder(table, kind, resource);
     this.holders.set(kind, table);
     return table;
   }
 }
 
-function note(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
+function addHolder(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
   const awsName = readAwsName(kind, id, spec);
   if (awsName === undefined) return;
   const key = formatKey(id.mesh, awsName);

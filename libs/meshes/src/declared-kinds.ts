@@ -18,22 +18,22 @@ export class IndexedKinds implements KindSource {
   constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'getVersion'>) {}
 
   get version(): number {
-    this.look();
+    this.refresh();
     return this.changes;
   }
 
   get kinds(): readonly Kind[] {
-    this.look();
+    this.refresh();
     return this.current;
   }
 
   /** Every definition with its evaluation. */
   get evaluated(): readonly EvaluatedDefinition[] {
-    this.look();
+    this.refresh();
     return this.latest;
   }
 
-  private look(): void {
+  private refresh(): void {
     const version = this.index.getVersion(DEFINITIONS);
     if (version === this.seen) return;
     this.seen = version;

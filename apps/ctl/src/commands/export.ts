@@ -52,14 +52,18 @@ export async function exportStore(context: CommandContext, options: ExportOption
     throw error;
   }
   const { header } = reader;
-  if (reader.whole && header) return tell(context, header, output);
+  if (reader.whole && header) return printSummary(context, header, output);
   await target.discard();
   for (const { line, reason } of reader.problems.slice(0, MAX_SHOWN)) context.printError(`line ${line}: ${reason}`);
   context.printError('the backup that the control plane sent is not whole: nothing was kept; run the command again');
   return 1;
 }
 
-function tell({ printError }: CommandContext, { owner, head, secrets, counts }: BackupHeader, output: string): number {
+function printSummary(
+  { printError }: CommandContext,
+  { owner, head, secrets, counts }: BackupHeader,
+  output: string,
+): number {
   const whose = owner.role === 'global' ? 'the global control plane' : `zone ${owner.zone}`;
   const where = output === '-' ? '' : ` to ${output}`;
   printError(`exported ${whose} at revision ${head.revision}${where}: ${counts.resources} resources`);

@@ -77,7 +77,7 @@ export class ZoneToken implements ZoneTokenSource {
 
   /** Reads the file. Never throws. */
   look(): void {
-    if (this.readFile()) this.tell();
+    if (this.readFile()) this.notifyListeners();
   }
 
   /** Applies another value of CAUSEWAY_ZONE_TOKEN. */
@@ -86,7 +86,7 @@ export class ZoneToken implements ZoneTokenSource {
       this.logger.warn('the zone token was taken away: the former one is shown until the next start', {
         setting: 'CAUSEWAY_ZONE_TOKEN',
       });
-    else if (this.take('CAUSEWAY_ZONE_TOKEN', () => given)) this.tell();
+    else if (this.take('CAUSEWAY_ZONE_TOKEN', () => given)) this.notifyListeners();
   }
 
   private get shown(): string | undefined {
@@ -128,7 +128,7 @@ export class ZoneToken implements ZoneTokenSource {
     if (this.newest !== undefined) this.logger.error('the zone token stays as it was', { reason });
   }
 
-  private tell(): void {
+  private notifyListeners(): void {
     for (const listener of [...this.listeners]) listener();
   }
 }

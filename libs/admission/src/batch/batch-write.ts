@@ -330,7 +330,7 @@ export class BatchWrite {
       this.results.applied(entry.index, { ...entry.outcome, revision: result.revision, etag: formatEtag(result) });
       this.written += 1;
     }
-    this.tell();
+    this.reportProgress();
     return raced;
   }
 
@@ -344,10 +344,14 @@ export class BatchWrite {
   /** A batch that has begun to write continues without its client: a half-written batch would be harder to explain. */
   private async sliced(steps: Iterable<unknown>): Promise<void> {
     const signal = this.written === 0 ? this.request.signal : undefined;
-    await inTimedSlices(steps, { clock: this.parts.clock, each: () => this.tell(), ...(signal ? { signal } : {}) });
+    await inTimedSlices(steps, {
+      clock: this.parts.clock,
+      each: () => this.reportProgress(),
+      ...(signal ? { signal } : {}),
+    });
   }
 
-  private tell(): void {
+  private reportProgress(): void {
     this.request.progress?.({ checked: this.checked, written: this.written });
   }
 }

@@ -80,12 +80,12 @@ export class HeldDataplanes {
     one.health = wanted?.health;
     one.backoff.reset();
     this.all.set(name, one);
-    this.look(one);
+    this.enqueue(one);
   }
 
   /** Rewrites held Dataplanes that were removed, or whose label was removed (by an older control plane). */
   rewriteRemoved(names: ReadonlySet<string>): void {
-    for (const [name, one] of this.all) if (one.isHeld && one.wanted && names.has(name)) this.look(one);
+    for (const [name, one] of this.all) if (one.isHeld && one.wanted && names.has(name)) this.enqueue(one);
   }
 
   /** Handles the loss of a lease. */
@@ -94,7 +94,7 @@ export class HeldDataplanes {
     if (one?.isHeld !== true) return;
     one.isHeld = false;
     if (isTaken) return this.options.ended('aborted', `the lease of Dataplane ${key.name} was taken by another stream`);
-    this.look(one);
+    this.enqueue(one);
   }
 
   /** Returns the held Dataplanes, with unwritten health. */
@@ -140,7 +140,7 @@ export class HeldDataplanes {
     return { key, ...nothing, changes: 0, isHeld: false, backoff: new Backoff(PAUSES) };
   }
 
-  private look(one: HeldDataplane): void {
+  private enqueue(one: HeldDataplane): void {
     one.retry?.cancel();
     one.retry = undefined;
     this.dirty.add(formatLeaseName(one.key));
@@ -162,7 +162,7 @@ export class HeldDataplanes {
     const { wanted, changes } = one;
     try {
       const answer = wanted ? await this.register(one, wanted) : await this.withdraw(one);
-      if (answer) this.tell(one, wanted, answer);
+      if (answer) this.reply(one, wanted, answer);
       if (one.changes === changes && !wanted && answer?.outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN)
         this.all.delete(formatLeaseName(one.key));
     } catch (error) {
@@ -233,7 +233,7 @@ export class HeldDataplanes {
     if (error instanceof Unavailable || error instanceof Conflict) return this.again(one, one.backoff.next());
     if (error instanceof RegisteredByProxy) {
       this.again(one, this.options.leases.length);
-      return this.tell(one, wanted, {
+      return this.reply(one, wanted, {
         outcome: RegistrationOutcome.REGISTRATION_OUTCOME_HELD,
         reason: errorText(error),
       });
@@ -248,7 +248,7 @@ export class HeldDataplanes {
         ? error.violations.map(({ field, rule, reason: message }) => ({ field, rule, message }))
         : [];
     const reason = shortened(errorText(error), MAX_TEXT, '…');
-    this.tell(one, wanted, { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_REFUSED, reason, violations });
+    this.reply(one, wanted, { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_REFUSED, reason, violations });
     await this.dropUnwritten(one);
   }
 
@@ -265,10 +265,10 @@ export class HeldDataplanes {
   private again(one: HeldDataplane, pause: number): void {
     if (this.isClosed) return;
     one.retry?.cancel();
-    one.retry = this.options.clock.after(pause, () => this.look(one));
+    one.retry = this.options.clock.after(pause, () => this.enqueue(one));
   }
 
-  private tell(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationReply): void {
+  private reply(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationReply): void {
     if (this.isClosed) return;
     this.options.answer({
       reason: '',

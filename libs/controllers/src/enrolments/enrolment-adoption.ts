@@ -38,7 +38,7 @@ export class EnrolmentAdoption {
     const epoch = index.get(enrolmentEpochId(zone));
     if (!epoch) {
       await this.adopt(() => true);
-      const replicas = await this.knowingReplicas();
+      const replicas = await this.countReadyReplicas();
       if (replicas === 0) return;
       // A backup taken right after this must already identify its store.
       const incarnation = index.point?.incarnation;
@@ -54,7 +54,7 @@ export class EnrolmentAdoption {
   }
 
   /** Returns the number of live replicas if all of them support enrolments; else 0. */
-  private async knowingReplicas(): Promise<number> {
+  private async countReadyReplicas(): Promise<number> {
     const { proxies, store } = this.options;
     const live = proxies.isLoaded ? proxies.liveReplicas() : [];
     const knowing = new Set((await store.listMetadata(ENROLMENT_REPLICAS)).map(({ key }) => key));
@@ -70,14 +70,14 @@ export class EnrolmentAdoption {
   }
 
   /** Enrols the selected Dataplanes that have no enrolment; returns their number. */
-  private async adopt(isMeant: (dataplane: DataplaneResource) => boolean): Promise<number> {
+  private async adopt(isSelected: (dataplane: DataplaneResource) => boolean): Promise<number> {
     const { index, zone, store, cp, term, clock, logger } = this.options;
     const changes: PutChange[] = [];
     const now = clock.now();
-    const named = servicesByPlace(index, zone);
+    const named = indexServices(index, zone);
     await inTimedSlices(
       eachMissing(index, zone, (dataplane) => {
-        if (!isMeant(dataplane)) return;
+        if (!isSelected(dataplane)) return;
         changes.push(putEnrolment(dataplane.id, adoptedSpec(dataplane, named, now), { cp, expect: 'absent' }));
       }),
       { clock, signal: term.signal },
@@ -127,7 +127,7 @@ function adoptedSpec(
 }
 
 /** Indexes the MeshServices of a zone by mesh and namespace. */
-function servicesByPlace(index: IndexReader, zone: string): ReadonlyMap<string, readonly ServiceResource[]> {
+function indexServices(index: IndexReader, zone: string): ReadonlyMap<string, readonly ServiceResource[]> {
   const places = new Map<string, ServiceResource[]>();
   for (const service of index.ofKind(MeshService.name)) {
     if (service.id.zone !== zone || !MeshService.is(service) || isByName(service)) continue;

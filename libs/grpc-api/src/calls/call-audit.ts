@@ -53,13 +53,13 @@ export class CallAudit {
   refused({ path, metadata, caller, address }: RefusableCall, error: unknown, request?: unknown): void {
     const { recorder, registry } = this.parts;
     if (!isRecorded(error, VERBS.has(path) && !isDryRun(request))) return;
-    const subject = this.subjectOf(path, request);
+    const subject = this.readSubject(path, request);
     const confidential = registry.kind(subject.kind)?.confidential === true;
     recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, auditReason(error, confidential));
   }
 
   /** Returns the subject of a call: the resource that its request names, or the kind and mesh for several. */
-  private subjectOf(path: string, request: unknown): AuditSubject {
+  private readSubject(path: string, request: unknown): AuditSubject {
     const { name, selection } = isJsonObject(request) ? request : {};
     const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};
     const { registry, queries } = this.parts;

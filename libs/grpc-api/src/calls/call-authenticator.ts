@@ -81,7 +81,7 @@ export class CallAuthenticator {
 
   /** Returns the rights of the caller who sent this metadata. */
   rightsOf(metadata: Metadata): CallerRights {
-    return this.callOf(metadata).rights;
+    return this.findCall(metadata).rights;
   }
 
   /** Returns the sender of this metadata; nobody if it was not authenticated. */
@@ -91,14 +91,14 @@ export class CallAuthenticator {
 
   /** Calls `end` when the caller of an open call loses the right or credentials for it, until the returned object is closed. */
   watch(metadata: Metadata, end: (reason: DomainError) => void): MonitoredResponse {
-    return this.monitor.watch({ ...this.callOf(metadata), end });
+    return this.monitor.watch({ ...this.findCall(metadata), end });
   }
 
   close(): void {
     this.monitor.close();
   }
 
-  private callOf(metadata: Metadata): AuthenticatedCall {
+  private findCall(metadata: Metadata): AuthenticatedCall {
     const call = this.calls.get(metadata);
     if (!call) throw new Error('a call was not authenticated');
     return call;

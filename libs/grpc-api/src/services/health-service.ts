@@ -39,7 +39,7 @@ export class HealthHandlers {
   readonly definition = HealthService;
 
   readonly check: handleUnaryCall<HealthCheckRequest, HealthCheckResponse> = ({ request: { service } }, respond) => {
-    const state = this.stateOf(service);
+    const state = this.readState(service);
     if (state !== Serving.SERVICE_UNKNOWN) return respond(null, { status: state });
     respond({ code: status.NOT_FOUND, details: 'this server has no such service' });
   };
@@ -69,14 +69,14 @@ export class HealthHandlers {
     this.watchers.clear();
   }
 
-  private stateOf(service: string): Serving {
+  private readState(service: string): Serving {
     if (service !== '' && !this.sources.services.includes(service)) return Serving.SERVICE_UNKNOWN;
     return this.ending || this.sources.notReady() !== undefined ? Serving.NOT_SERVING : Serving.SERVING;
   }
 
   /** Sends a watcher changes only, so that a watcher that does not read costs a few bytes per change. */
   private notify(call: Watcher): void {
-    const state = this.stateOf(call.request.service);
+    const state = this.readState(call.request.service);
     if (this.watchers.get(call) === state) return;
     this.watchers.set(call, state);
     call.write({ status: state });

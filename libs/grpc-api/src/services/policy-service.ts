@@ -44,7 +44,7 @@ export class PolicyServiceHandlers {
     const question = readQuestion(request.page, context);
     const answer =
       request.of?.$case === 'virtual'
-        ? await policies.affectingVirtual(this.virtualOf(request.of.value), options, question)
+        ? await policies.affectingVirtual(this.readVirtual(request.of.value), options, question)
         : await policies.affecting(this.named(request.of?.value), options, question);
     return { answerJson: JSON.stringify(answer), answer: AffectingPolicies.fromJSON(answer) };
   }
@@ -87,7 +87,7 @@ export class PolicyServiceHandlers {
     return readNameQuery(this.parts.registry, name, this.parts.queries.defaultMesh);
   }
 
-  private virtualOf({ mesh, namespace, group, kind, name }: VirtualName) {
+  private readVirtual({ mesh, namespace, group, kind, name }: VirtualName) {
     const field = (of: string, text: string): string => {
       const given = readName(`virtual.${of}`, text);
       if (given === undefined) throw refused(`virtual.${of}`, 'must be given');

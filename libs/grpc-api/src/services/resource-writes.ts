@@ -50,7 +50,7 @@ export class ResourceWrites {
   async apply(requests: AsyncIterable<ApplyRequest>, context: CallContext, writer: StreamWriter): Promise<void> {
     context.rights.checkAny();
     await this.budget.receive(requests, context.signal, async (received) => {
-      const { results, revision } = await this.outcomeOf(received, context, writer);
+      const { results, revision } = await this.writeBatch(received, context, writer);
       writer.limit(READ_TIME);
       const chunks = [...splitIntoBatches(results, MAX_RESULTS_PER_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
@@ -72,7 +72,7 @@ export class ResourceWrites {
     return { id: identityMessage(outcome.id), revision: outcome.revision, warnings };
   }
 
-  private async outcomeOf(
+  private async writeBatch(
     { options, documents }: ReceivedApply,
     context: CallContext,
     writer: StreamWriter,

@@ -22,7 +22,7 @@ export class RoutingServiceHandlers {
   ): Promise<ExplainRequestResponse> {
     const question = decodeRequestQuestion(parseQuestion(questionJson));
     const view = { rights, zone: readName('zone', zone), signal };
-    const answer = await this.queries.routes.explain(this.meshOf(mesh), question, view);
+    const answer = await this.queries.routes.explain(this.resolveMesh(mesh), question, view);
     return { answerJson: JSON.stringify(answer), answer: RequestAnswer.fromJSON(answer) };
   }
 
@@ -40,7 +40,7 @@ export class RoutingServiceHandlers {
       readName('zone', request.zone),
     ];
     const question = {
-      mesh: this.meshOf(request.mesh),
+      mesh: this.resolveMesh(request.mesh),
       kind,
       namespace,
       service,
@@ -53,7 +53,7 @@ export class RoutingServiceHandlers {
     return { answerJson: JSON.stringify(answer), answer: ServiceRoutes.fromJSON(answer) };
   }
 
-  private meshOf(mesh: string): string {
+  private resolveMesh(mesh: string): string {
     return readName('mesh', mesh) ?? this.queries.defaultMesh;
   }
 }

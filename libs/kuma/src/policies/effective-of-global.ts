@@ -9,11 +9,11 @@ type PolicyPredicate = (policy: Policy) => boolean;
 /** The policies of this replica, derived from the same index: a FollowedPolicies. */
 export interface PoliciesSource extends FollowedTable<PolicyChangeSet> {
   readonly table: {
-    effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectiveKumaPolicy | undefined;
+    effectiveOfRule(kind: string, at: KumaRuleTarget, isOfGlobal?: PolicyPredicate): EffectiveKumaPolicy | undefined;
     effectiveOfBackend(
       kind: string,
       at: { readonly service: Identity; readonly port: number },
-      isMeant?: PolicyPredicate,
+      isOfGlobal?: PolicyPredicate,
     ): EffectiveKumaPolicy | undefined;
     listConsumers(frontend: Identity): readonly string[];
   };
@@ -21,13 +21,13 @@ export interface PoliciesSource extends FollowedTable<PolicyChangeSet> {
 
 /** Returns the effective policies that the global sends to zones: policies of a zone apply in that zone only. */
 export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectiveKumaPolicies {
-  const isMeant = ({ id, key }: Policy): boolean => {
+  const isOfGlobal = ({ id, key }: Policy): boolean => {
     const policy = index.byIdentityKey(key);
     return id.zone === '' && !(policy && isKeptFromSync(policy));
   };
   return {
-    effectiveOfRule: (kind, at) => table.effectiveOfRule(kind, at, isMeant),
-    effectiveOfBackend: (kind, at) => table.effectiveOfBackend(kind, at, isMeant),
+    effectiveOfRule: (kind, at) => table.effectiveOfRule(kind, at, isOfGlobal),
+    effectiveOfBackend: (kind, at) => table.effectiveOfBackend(kind, at, isOfGlobal),
     listConsumers: (frontend) => table.listConsumers(frontend),
   };
 }

@@ -88,7 +88,7 @@ export class KeyedLoop implements ControlLoop {
   private seedReason: 'reset' | 'rescan' = 'reset';
   private readonly causes = new BoundedMap<string>(MAX_CAUSES);
   private index: IndexReader | undefined;
-  private nextLook = 0;
+  private nextPoll = 0;
   /** Whether the seed must be walked again after the current walk. */
   private mustRescan = false;
 
@@ -123,7 +123,7 @@ export class KeyedLoop implements ControlLoop {
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
     this.add(this.followed.take());
-    this.lookOutside(index, now);
+    this.pollOutside(index, now);
     if (this.mustRescan) {
       this.rescan();
       if (!this.seeding.advance()) return { changes: [], more: true };
@@ -191,7 +191,7 @@ export class KeyedLoop implements ControlLoop {
   }
 
   private withWake(plan: LoopPlan): LoopPlan {
-    const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, this.isPolling ? this.nextLook : Infinity);
+    const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, this.isPolling ? this.nextPoll : Infinity);
     return wakeAt === Infinity ? plan : { ...plan, wakeAt };
   }
 
@@ -204,9 +204,9 @@ export class KeyedLoop implements ControlLoop {
     for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
   }
 
-  private lookOutside(index: IndexReader, now: number): void {
-    if (!this.isPolling || now < this.nextLook) return;
-    this.nextLook = now + POLL_INTERVAL;
+  private pollOutside(index: IndexReader, now: number): void {
+    if (!this.isPolling || now < this.nextPoll) return;
+    this.nextPoll = now + POLL_INTERVAL;
     if (this.reconciler.looksOutside === true) this.add(this.reconciler.outsideKeys?.(index) ?? NO_KEYS);
   }
 

@@ -92,7 +92,7 @@ function compileClauses(
 function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.listDomains(zone).sure.map(matchTrustDomain);
-  const named = addFormerIds(within(idsNamed(match), ofZone), facts);
+  const named = addFormerIds(intersectIds(idsNamed(match), ofZone), facts);
   const place = compileCallerScope(match);
   if (!place) return { within: named === 'anyone' ? [] : named, except: [] };
   const sure = [...facts.idsIn(place.namespace)].filter(
@@ -105,7 +105,7 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
 function listDeniedCallers(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.listDomains(zone).possible.map(matchTrustDomain);
-  const ids = within(idsNamed(match), ofZone);
+  const ids = intersectIds(idsNamed(match), ofZone);
   const named = addFormerIds(ids, facts);
   const former = ids === 'anyone' ? [] : listFormerTerms(ids, facts);
   const place = compileCallerScope(match);
@@ -205,7 +205,7 @@ function idsNamed({ spiffeId }: AccessCallerMatch): readonly IdMatch[] | 'anyone
 }
 
 /** Returns the intersection. A match covers a whole trust domain, so it is inside one of a zone or outside all. */
-function within(named: readonly IdMatch[] | 'anyone', ofZone: readonly IdMatch[] | undefined) {
+function intersectIds(named: readonly IdMatch[] | 'anyone', ofZone: readonly IdMatch[] | undefined) {
   if (!ofZone) return named;
   if (named === 'anyone') return ofZone;
   return named.filter(({ value }) => ofZone.some((domain) => value.startsWith(domain.value)));

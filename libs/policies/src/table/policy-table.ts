@@ -163,11 +163,11 @@ export class PolicyTable {
   /** Stores an object that policies can target: a service, Gateway or route that the table of routes also has, a Namespace, a Mesh. */
   putObject(object: TargetObject): PolicyChangeSet {
     const before = this.targetIndex.objects.put(object);
-    return this.look(object.id, before);
+    return this.reevaluate(object.id, before);
   }
 
   removeObject(id: Identity): PolicyChangeSet {
-    return this.look(id, this.targetIndex.objects.remove(id));
+    return this.reevaluate(id, this.targetIndex.objects.remove(id));
   }
 
   /** Stores or removes an external service, which the table of routes does not have. Call `putObject` for it too. */
@@ -211,7 +211,7 @@ export class PolicyTable {
           this.refresh(contexts, { key, frontend, groups: of }, changeSet);
         }
       }
-      for (const key of [...whole, ...routes]) this.lookAt(this.targetIndex.objects.get(key), changeSet);
+      for (const key of [...whole, ...routes]) this.reevaluateAt(this.targetIndex.objects.get(key), changeSet);
     });
   }
 
@@ -225,15 +225,15 @@ export class PolicyTable {
     }
   }
 
-  private look(id: Identity, before: KnownObject | undefined): PolicyChangeSet {
+  private reevaluate(id: Identity, before: KnownObject | undefined): PolicyChangeSet {
     return this.change((changeSet) => {
-      this.lookAt(before, changeSet);
-      this.lookAt(this.targetIndex.objects.get(identityKey(id)), changeSet);
+      this.reevaluateAt(before, changeSet);
+      this.reevaluateAt(this.targetIndex.objects.get(identityKey(id)), changeSet);
       for (const kind of this.kinds.values()) kind.placesChanged(id.mesh, changeSet);
     });
   }
 
-  private lookAt(object: KnownObject | undefined, changeSet: PolicyChangeSetBuilder): void {
+  private reevaluateAt(object: KnownObject | undefined, changeSet: PolicyChangeSetBuilder): void {
     if (object) for (const kind of this.kinds.values()) kind.look(object, changeSet, this.filling);
   }
 

@@ -35,7 +35,7 @@ export class AccessReviews {
 
   /** Throws AccessDenied for a caller who asks about others and may not `get` AccessReview, Invalid for an unknown kind. */
   review(caller: Caller, { verb, kind, mesh, namespace, ...who }: AccessQuestion): AccessDecision {
-    const subject = this.subjectOf(caller, who);
+    const subject = this.findSubject(caller, who);
     const name = this.registry.noun(kind)?.name ?? this.registry.kind(kind)?.name ?? activityNamed(kind);
     if (name === undefined)
       throw new Invalid([FieldPath.at('kind').violation(`must be a kind or an activity; got "${kind.slice(0, 80)}"`)]);
@@ -47,7 +47,7 @@ export class AccessReviews {
     return this.policy.listRoles(caller);
   }
 
-  private subjectOf(caller: Caller, { user, groups }: Pick<AccessQuestion, 'user' | 'groups'>): Caller {
+  private findSubject(caller: Caller, { user, groups }: Pick<AccessQuestion, 'user' | 'groups'>): Caller {
     if (user === undefined && groups.length === 0) return caller;
     const { allowed, reason } = this.policy.decide(caller, 'get', { kind: 'AccessReview' });
     if (!allowed) throw new AccessDenied(caller, reason);

@@ -43,7 +43,7 @@ export class HostnameResolution {
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? listVirtualIps(service) : [],
       ports: listPorts(service),
       endpoints: rights.may('list', { ...toAccessTarget(service.id), kind: Dataplane.name })
-        ? await this.endpointsOf(service, signal)
+        ? await this.listEndpoints(service, signal)
         : [],
     };
   }
@@ -52,7 +52,7 @@ export class HostnameResolution {
     return this.hostnames.ownZone() === zone;
   }
 
-  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<ResolvedHostname['endpoints']> {
+  private async listEndpoints(service: Resource, signal: AbortSignal): Promise<ResolvedHostname['endpoints']> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MAX_ENDPOINTS).map(({ address, port }) => ({
         address,

@@ -39,13 +39,13 @@ export class Inspections {
   async overviews(kind: Kind, request: ListRequest, signal: () => AbortSignal): Promise<OverviewPage> {
     const page = await this.sources.resources.list(request, signal);
     const insights = await readInsights(this.sources.insights, page.resources, signal());
-    return { ...page, overviews: page.resources.map((resource, i) => overviewOf(kind, resource, insights[i])) };
+    return { ...page, overviews: page.resources.map((resource, i) => toOverview(kind, resource, insights[i])) };
   }
 
   /** Returns one overview; an unknown insight is an empty object. Rejects as ResourceQueries.get does. */
   async overview(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<JsonObject> {
     const resource = await this.sources.resources.get(name, rights, minRevision);
-    return overviewOf(name.kind, resource, (await this.sources.insights.insightOf?.(resource)) ?? {});
+    return toOverview(name.kind, resource, (await this.sources.insights.insightOf?.(resource)) ?? {});
   }
 
   /**
@@ -83,7 +83,7 @@ export class Inspections {
   }
 }
 
-function overviewOf(kind: Kind, resource: Resource, insight: JsonObject | undefined): JsonObject {
+function toOverview(kind: Kind, resource: Resource, insight: JsonObject | undefined): JsonObject {
   const { spec, status: _status, ...envelope } = toDocument(kind, resource);
   const field = kind.name.charAt(0).toLowerCase() + kind.name.slice(1);
   return {

@@ -44,8 +44,8 @@ export class ProxyQueries {
     if (mesh !== undefined && mesh !== NO_MESH) rights.check('list', { kind: 'Dataplane', mesh });
     const wanted = [...this.known()].filter(
       (proxy) =>
-        (mesh === undefined || meshOf(proxy) === mesh) &&
-        nameOf(proxy).includes(name) &&
+        (mesh === undefined || getMesh(proxy) === mesh) &&
+        getName(proxy).includes(name) &&
         (connected === undefined || proxy.connected === connected) &&
         maySee(proxy, rights),
     );
@@ -61,7 +61,7 @@ export class ProxyQueries {
     if (!isOfZone) rights.check('get', { kind: 'Dataplane', mesh, namespace });
     const found = [...this.known()].find(
       (proxy) =>
-        meshOf(proxy) === mesh && nameOf(proxy) === name && (isOfZone || proxy.facts.owner?.namespace === namespace),
+        getMesh(proxy) === mesh && getName(proxy) === name && (isOfZone || proxy.facts.owner?.namespace === namespace),
     );
     const kind = found?.facts.owner?.kind ?? (isOfZone ? 'ZoneIngress' : 'Dataplane');
     if (isOfZone) rights.check('get', { kind, mesh: '', namespace: '' });
@@ -75,11 +75,11 @@ export class ProxyQueries {
   }
 }
 
-function meshOf({ facts }: KnownProxy): string {
+function getMesh({ facts }: KnownProxy): string {
   return facts.owner?.mesh || NO_MESH;
 }
 
-function nameOf({ facts, proxy }: KnownProxy): string {
+function getName({ facts, proxy }: KnownProxy): string {
   return facts.owner?.name ?? proxy;
 }
 
@@ -88,7 +88,7 @@ function maySee({ facts: { owner } }: KnownProxy, rights: CallerRights): boolean
 }
 
 function byName(a: KnownProxy, b: KnownProxy): number {
-  return compareText(meshOf(a), meshOf(b)) || compareText(nameOf(a), nameOf(b)) || compareText(a.proxy, b.proxy);
+  return compareText(getMesh(a), getMesh(b)) || compareText(getName(a), getName(b)) || compareText(a.proxy, b.proxy);
 }
 
 /** Returns a proxy in the form of the interfaces; times in RFC 3339. */
@@ -96,9 +96,9 @@ function proxyJson(proxy: KnownProxy): Proxy {
   const { facts, connected, instance, lastSeen, revision } = proxy;
   const { kind, owner, node, address, userAgent, form, since, streams, types, certificate, authorities } = facts;
   return {
-    mesh: meshOf(proxy),
+    mesh: getMesh(proxy),
     ...(owner?.namespace ? { namespace: owner.namespace } : {}),
-    name: nameOf(proxy),
+    name: getName(proxy),
     kind,
     connected,
     replica: instance,

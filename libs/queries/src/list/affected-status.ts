@@ -76,7 +76,7 @@ export class AffectedStatus {
     const affected = affectedBy(this.options.policies.table, resource.id);
     if (affected.length === 0) return undefined;
     if (resource.id.kind === 'Namespace') {
-      const types = affected.map(({ kind }) => [this.typeOf(kind), 'true'] as const);
+      const types = affected.map(({ kind }) => [this.formatConditionType(kind), 'true'] as const);
       return { conditions: [], annotations: Object.fromEntries(types) };
     }
     const conditions: JsonObject[] = [];
@@ -91,7 +91,7 @@ export class AffectedStatus {
   }
 
   /** A second kind of the same name uses the name of its own group. */
-  private typeOf(kind: string): string {
+  private formatConditionType(kind: string): string {
     const { bareKind, group } = this.options.policies.table.kind(kind)?.definition ?? {};
     if (bareKind !== undefined && bareKind !== kind) return `${group}/${bareKind}Affected`;
     return `${this.options.controllerName.split('/')[0] ?? ''}/${kind}Affected`;
@@ -104,7 +104,7 @@ export class AffectedStatus {
     const shown = [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? [`+${names.length - MAX_NAMED}`] : [])];
     const made = policies.map(({ key }) => index.byIdentityKey(key)?.createdAt ?? createdAt);
     return {
-      type: this.typeOf(kind),
+      type: this.formatConditionType(kind),
       status: 'True',
       reason: shown.join(','),
       message: `Object affected by ${kind} [${shown.join(' ')}]`,

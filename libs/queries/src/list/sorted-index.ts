@@ -63,7 +63,7 @@ export class SortedIndex implements IndexedState {
    */
   async ready(kind: string, signal: () => AbortSignal): Promise<void> {
     for (let sorted = this.sorted.get(kind); !sorted || sorted.delta.added.size > MAX_UNMERGED;) {
-      await this.sortOf(kind).result(signal());
+      await this.getSort(kind).result(signal());
       sorted = this.sorted.get(kind);
     }
   }
@@ -91,7 +91,7 @@ export class SortedIndex implements IndexedState {
     }
   }
 
-  private sortOf(kind: string): SingleFlight<void> {
+  private getSort(kind: string): SingleFlight<void> {
     const sort = this.sorts.get(kind) ?? new SingleFlight((signal) => this.sort(kind, signal));
     this.sorts.set(kind, sort);
     return sort;

@@ -122,7 +122,7 @@ export class PolicyQueries {
   async scopes(name: NameQuery, minRevision: number | undefined, question: PolicyQuestion): Promise<PolicyScopes> {
     const { rights, signal, range } = question;
     const { id } = await this.sources.resources.get(name, rights, minRevision);
-    const kind = this.kindOf(id);
+    const kind = this.findKind(id);
     const attached = kind.policies.attachments.get(identityKey(id));
     const writer = this.writer(rights);
     const policy = writer.policy(id);
@@ -190,7 +190,7 @@ export class PolicyQueries {
     spec: JsonObject | undefined,
     { rights, signal, range }: PolicyQuestion,
   ): Promise<PolicyImpact> {
-    const kind = this.kindOf(id);
+    const kind = this.findKind(id);
     const key = identityKey(id);
     const known = kind.policies.attachments.get(key)?.policy;
     // A policy that is created now is the youngest.
@@ -241,7 +241,7 @@ export class PolicyQueries {
     throw new InvalidQuery(`There is no kind of policy "${only.slice(0, 80)}"; MetaresourceDefinitions declare them.`);
   }
 
-  private kindOf({ kind: name }: Identity): KindTable {
+  private findKind({ kind: name }: Identity): KindTable {
     const kind = this.followed().table.kind(name);
     if (kind) return kind;
     throw new InvalidQuery(

@@ -101,12 +101,12 @@ export class RouteQueries {
     const zone = this.viewed(asked);
     this.checkClient(mesh, zone, question);
     const place = { mesh, zone };
-    const found = await this.serviceOf(place, question, rights, signal);
+    const found = await this.findService(place, question, rights, signal);
     if (!found) return this.direct(place, question, rights);
     const { service } = found;
     rights.check('get', toAccessTarget(service.id));
     return expensive.run(async (running) => {
-      const table = await this.tableOf(place, service, running);
+      const table = await this.findTable(place, service, running);
       const { client, port, request } = question;
       const frontend = table.frontend(service.id);
       if (!frontend) throw new NotFound(`mesh ${mesh} is not served here`);
@@ -114,7 +114,7 @@ export class RouteQueries {
         throw new NotFound(`${describe(service)} has no port ${port}`);
       checkRoutes(table, frontend, rights);
       const asked = { client, frontend, port, request };
-      const explained = within(() => explain(table, asked, readiness(index)));
+      const explained = refuseTooCostly(() => explain(table, asked, readiness(index)));
       const decision = decisionAnswer(explained);
       return {
         mesh,
@@ -123,8 +123,8 @@ export class RouteQueries {
         to: { service: named(service.id), port, virtualIps: listVirtualIps(service) },
         ...outcomeAnswer(explained.outcome),
         ...(decision ? { decision } : {}),
-        ...this.policiesOf(zone, asked, explained),
-        ...this.accessOf(place, question, explained),
+        ...this.readPolicies(zone, asked, explained),
+        ...this.readAccess(place, question, explained),
         lost: explained.lost,
         lostTotal: explained.lostTotal,
         notes: [...explained.notes, ...this.notes()],
@@ -144,7 +144,7 @@ export class RouteQueries {
     rights.check('get', toAccessTarget(service?.id ?? { kind, mesh, zone: '', namespace, name }));
     if (!service) throw new NotFound(`there is no ${kind} ${namespace}/${name} in mesh ${mesh}`);
     return expensive.run(async (running) => {
-      const table = await this.tableOf({ mesh, zone }, service, running);
+      const table = await this.findTable({ mesh, zone }, service, running);
       const frontend = table.frontend(service.id);
       const bindings = frontend ? listBindings(table, frontend, { port, client }) : [];
       if (frontend) checkRoutes(table, frontend, rights);
@@ -159,7 +159,7 @@ export class RouteQueries {
   }
 
   /** Returns the policies that affect a request; nothing in another zone's view, whose policies are unknown here. */
-  private policiesOf(
+  private readPolicies(
     zone: string,
     asked: RouteQuestion,
     explained: Explanation,
@@ -170,7 +170,7 @@ export class RouteQueries {
   }
 
   /** Returns whether the caller may call the backends of the request; nothing in another zone's view, whose callers are unknown here. */
-  private accessOf(
+  private readAccess(
     place: FrontendPlace,
     question: RequestQuestion,
     explained: Explanation,
@@ -192,7 +192,11 @@ export class RouteQueries {
   }
 
   /** Returns the table of this control plane, or the one that the zone would have. */
-  private async tableOf({ mesh, zone }: FrontendPlace, service: Resource, signal: AbortSignal): Promise<BindingTable> {
+  private async findTable(
+    { mesh, zone }: FrontendPlace,
+    service: Resource,
+    signal: AbortSignal,
+  ): Promise<BindingTable> {
     const { cp, index, meshes, routes } = this.sources;
     if (routes && zone === ownZone(cp)) return routes.table;
     return routesOfZone(index, meshes, { mesh, zone, service }, signal);
@@ -231,7 +235,7 @@ export class RouteQueries {
   }
 
   /** Returns the service of a question; undefined if its host is an address that no service has. */
-  private async serviceOf(
+  private async findService(
     place: FrontendPlace,
     question: RequestQuestion,
     rights: CallerRights,
@@ -287,7 +291,7 @@ export class RouteQueries {
 }
 
 /** A group whose expressions take too long for this request is not the control plane's fault. */
-function within<T>(work: () => T): T {
+function refuseTooCostly<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -330,10 +334,10 @@ function listBindings(
 ) {
   const client: Client | undefined = namespace === undefined ? undefined : { namespace };
   const all = table.listGroups(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
-  const isMeant = (binding: (typeof all)[number]): boolean => {
+  const isSelected = (binding: (typeof all)[number]): boolean => {
     const transport = binding.kind === 'UDPRoute' ? 'udp' : 'tcp';
     if (port !== undefined && binding.port !== port) return false;
     return !client || table.bindingFor(client, frontend, binding.port, transport) === binding;
   };
-  return all.filter(isMeant).sort((a, b) => a.port - b.port);
+  return all.filter(isSelected).sort((a, b) => a.port - b.port);
 }

@@ -27,7 +27,7 @@ export async function routesOfZone(
     [...index.ofKind('Zone')].filter(({ spec }) => spec['enabled'] === false).map(({ id }) => id.name),
   );
   const name = labelValue(service.labels, Label.displayName) || service.id.name;
-  const isMeant = (resource: Resource): boolean => {
+  const isRelevant = (resource: Resource): boolean => {
     const { id } = resource;
     if (id.kind === 'Namespace') return true;
     if (id.mesh !== mesh) return false;
@@ -40,7 +40,7 @@ export async function routesOfZone(
     zone,
     index: {
       *ofKind(kind) {
-        for (const resource of index.ofKind(kind)) if (isMeant(resource)) yield resource;
+        for (const resource of index.ofKind(kind)) if (isRelevant(resource)) yield resource;
       },
       countByMesh: (kind) => index.countByMesh(kind),
     },

@@ -144,7 +144,7 @@ export class Watch {
   private async sendPending(point: StorePoint): Promise<boolean> {
     for (const change of this.pending.take()) {
       if (this.ended !== undefined) return true;
-      const event = this.eventOf(change);
+      const event = this.toEvent(change);
       this.pending.forget(change.key);
       if (event === undefined) continue;
       const sent = this.send(event);
@@ -161,7 +161,7 @@ export class Watch {
     const { pacer, clock } = this.shared;
     if (this.ended !== undefined || !only || !pacer.hasRoom) return sleep.wake();
     try {
-      const change = this.eventOf(only);
+      const change = this.toEvent(only);
       if (change === undefined) return sleep.wake();
       const event = this.sink.encoder.bookmarked(change, point);
       void pacer.take(event.length);
@@ -182,7 +182,7 @@ export class Watch {
   }
 
   /** Returns the event for the newest state of a resource; it covers all pending changes of the resource. */
-  private eventOf({ key, id, wasSelected }: PendingChange): EncodedEvent | undefined {
+  private toEvent({ key, id, wasSelected }: PendingChange): EncodedEvent | undefined {
     const resource = this.shared.resourceAt(key);
     if (resource && this.filter.isSelected(resource)) return this.sink.encoder.put(resource);
     return wasSelected ? this.sink.encoder.deleted(id) : undefined;

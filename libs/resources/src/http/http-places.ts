@@ -32,7 +32,7 @@ interface Visit {
 function visit(to: Visit, schema: Schema, value: unknown, at: FieldPath): void {
   if (!hasRoles(schema)) return;
   const { [HTTP_ROLE]: role, items, anyOf = [], properties = {}, propertyNames } = schema;
-  if (typeof value === 'string') judge(to, role, value, at);
+  if (typeof value === 'string') checkText(to, role, value, at);
   for (const branch of anyOf) visit(to, branch, value, at);
   if (Array.isArray(value)) {
     if (items) value.forEach((item, i) => visit(to, items, item, at.index(i)));
@@ -41,13 +41,13 @@ function visit(to: Visit, schema: Schema, value: unknown, at: FieldPath): void {
   if (!isRecord(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const own = ownSchema(properties, key);
-    if (!own) judge(to, propertyNames?.[HTTP_ROLE], key, at.field(key));
+    if (!own) checkText(to, propertyNames?.[HTTP_ROLE], key, at.field(key));
     const inner = own ?? entrySchema(schema, key);
     if (inner) visit(to, inner, item, at.field(key));
   }
 }
 
-function judge({ ask, found }: Visit, role: HttpRole | undefined, text: string, at: FieldPath): void {
+function checkText({ ask, found }: Visit, role: HttpRole | undefined, text: string, at: FieldPath): void {
   const problem = role && ask(role, text);
   if (problem !== undefined) found.push(at.violation(`${problem}; got ${show(text)}`, 'not-allowed'));
 }

@@ -37,7 +37,7 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     // Argument 0 of an HTTP handler; switchToHttp() would make three closures for every request.
     const request = context.getArgByIndex<RestRequest>(0);
-    const access = this.needsOf(context);
+    const access = this.getRequiredAccess(context);
     if (access !== 'public') this.check(access, this.callers.rightsOf(request), request);
     return true;
   }
@@ -69,7 +69,7 @@ export class AccessGuard implements CanActivate {
   }
 
   /** Returns `@Access` of a handler, cached: metadata is slow to read, and every GET needs it. */
-  private needsOf(context: ExecutionContext): OperationAccess | undefined {
+  private getRequiredAccess(context: ExecutionContext): OperationAccess | undefined {
     const handler = context.getHandler();
     if (!this.needs.has(handler))
       this.needs.set(handler, this.reflector.getAllAndOverride(Access, [handler, context.getClass()]));

@@ -77,7 +77,7 @@ export class RequestAudit {
     if (method !== 'POST' || typeof AUDITED.get(url) === 'string') return;
     route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (reply.statusCode < 300 && !this.dry.has(request))
-        await this.recorder.done(this.getSource(request), this.subjectOf(request, url));
+        await this.recorder.done(this.getSource(request), this.readSubject(request, url));
     };
   }
 
@@ -85,12 +85,12 @@ export class RequestAudit {
   refused(request: RestRequest & Pick<FastifyRequest, 'routeOptions'>, status: number, error: unknown): void {
     const route = request.routeOptions.url ?? '';
     if (!isRecorded(request, route, status)) return;
-    const subject = this.subjectOf(request, route);
+    const subject = this.readSubject(request, route);
     const confidential = this.registry.kind(subject.kind)?.confidential === true;
     this.recorder.refused(this.getSource(request), subject, refusalText(error, status, confidential));
   }
 
-  private subjectOf(request: RestRequest, route: string): AuditSubject {
+  private readSubject(request: RestRequest, route: string): AuditSubject {
     const path = readTexts(request.params);
     const query = readTexts(request.query);
     const place = { mesh: path['mesh'] ?? '', zone: query['zone'] ?? '', namespace: query['namespace'] ?? '' };

@@ -259,8 +259,8 @@ export class BindingTable {
   private markMeshes(changeSet: ChangeSetBuilder): void {
     for (const { route, links } of this.routes.values()) {
       const which = changeSet.meshes.get(route.id.mesh);
-      const isMeant = which === 'all' || (which === 'gateways' && isBoundToGateway(links));
-      if (isMeant) this.markRoute(route.key, changeSet);
+      const isAffected = which === 'all' || (which === 'gateways' && isBoundToGateway(links));
+      if (isAffected) this.markRoute(route.key, changeSet);
     }
   }
 }

@@ -88,7 +88,7 @@ export class AdsClient {
 
   private open(): void {
     const { logger, tls } = this.options;
-    this.lookForAddresses();
+    this.refreshAddresses();
     const address = this.rounds.next(this.addresses) ?? '';
     const connection = this.connections.use(address, tls());
     const stream = new AdsClientStream(connection, this.rounds.deadline, this.options, {
@@ -106,7 +106,7 @@ export class AdsClient {
   }
 
   /** Reads the addresses again; if they changed, they are tried from the first on. */
-  private lookForAddresses(): void {
+  private refreshAddresses(): void {
     const addresses = this.options.addresses();
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.addresses)) return;
     this.addresses = addresses;

@@ -91,7 +91,7 @@ class MessageCheck {
     if (repeated) return this.items(field, values, path, depth);
     const [value] = values;
     if (type === 'message') {
-      if (value instanceof Uint8Array) this.within(field, rules, value, { path, depth });
+      if (value instanceof Uint8Array) this.checkNested(field, rules, value, { path, depth });
       else if (rules?.required && !optional) this.add(path, 'required', 'must be set');
     } else if (rules && !(value === undefined && optional)) {
       this.report(path, brokenRules(value ?? getDefaultValue(type), rules, field));
@@ -107,14 +107,14 @@ class MessageCheck {
     values.forEach((value, i) => {
       const at = `${path}[${i}]`;
       if (type === 'message' && value instanceof Uint8Array)
-        this.within(field, rules.items, value, { path: at, depth });
+        this.checkNested(field, rules.items, value, { path: at, depth });
       else if (rules.items) this.report(at, brokenRules(value, rules.items, field));
       if (rules.keys && value instanceof Uint8Array) this.key(field, rules.keys, value, at);
     });
   }
 
   /** Checks a nested message, and the constraints of its field on wrappers and durations. */
-  private within(
+  private checkNested(
     { message = '' }: FieldSchema,
     rules: ValueRules | undefined,
     bytes: Uint8Array,

@@ -229,7 +229,7 @@ export class Subscription {
     this.markStale();
     this.staged = new Map();
     for (const name of this.dirty.names()) {
-      const resource = this.look(name);
+      const resource = this.readWanted(name);
       if (resource !== 'pending') this.staged.set(name, resource);
     }
     this.dirty.clear();
@@ -301,7 +301,7 @@ export class Subscription {
         this.isCut = true;
         break;
       }
-      const resource = staged ? staged.get(name) : this.look(name);
+      const resource = staged ? staged.get(name) : this.readWanted(name);
       if (staged) staged.delete(name);
       else this.dirty.delete(name);
       const isForced = this.forced.delete(name);
@@ -339,7 +339,7 @@ export class Subscription {
     return this.named.has(name) || (this.isWildcard && this.source.names().has(name));
   }
 
-  private look(name: string): EncodedResource | 'pending' | undefined {
+  private readWanted(name: string): EncodedResource | 'pending' | undefined {
     return this.isWanted(name) ? this.source.get(name) : undefined;
   }
 

@@ -150,11 +150,11 @@ export class CallerDirectory {
 /** Reports whether a zone publishes other ids than before; the time at which a rotation step ends does not count. */
 function movesState({ id, before, after }: IndexChange, zone: string): boolean {
   if (id.kind !== IdentityPathState.name) return false;
-  return !jsonEqual(said(before, zone), said(after, zone));
+  return !jsonEqual(readPublishedIds(before, zone), readPublishedIds(after, zone));
 }
 
 /** The ids that this zone itself publishes are left out: its Dataplanes are the source for them. */
-function said(state: Resource | undefined, here: string): JsonObject {
+function readPublishedIds(state: Resource | undefined, here: string): JsonObject {
   const { until: _, shared, ...rest } = state?.spec ?? {};
   return state?.id.zone === here || shared === undefined ? rest : { ...rest, shared };
 }

@@ -117,8 +117,8 @@ export class ReachableBackends {
   *matching(mesh: string, ref: BackendRef): Iterable<Destination> {
     for (const destination of this.candidates(mesh, ref).values()) {
       const { port, service } = destination;
-      const isMeant = ref.namespace === undefined || ref.namespace === service.namespace;
-      if (isMeant && (ref.port === undefined || ref.port === port)) yield destination;
+      const isInNamespace = ref.namespace === undefined || ref.namespace === service.namespace;
+      if (isInNamespace && (ref.port === undefined || ref.port === port)) yield destination;
     }
   }
 

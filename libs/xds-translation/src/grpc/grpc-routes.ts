@@ -55,26 +55,34 @@ export function grpcRoutes(
 ): GrpcRoutes {
   const lost = new Set<string>();
   const rules = new Map<Entry['rule'], Omit<RouteFields, 'match'>>();
-  const ruleFields = ({ route, rule }: Entry, policies: RulePolicies, tell: Tell): Omit<RouteFields, 'match'> => {
-    lostPolicies(policies).forEach(tell);
+  const ruleFields = (
+    { route, rule }: Entry,
+    policies: RulePolicies,
+    reportLoss: ReportLoss,
+  ): Omit<RouteFields, 'match'> => {
+    lostPolicies(policies).forEach(reportLoss);
     const call = callFields(rule.rule.timeouts, policies);
-    const action = actionFields(ruleAction(table, binding, route, rule), call, { toCluster, toHashPolicies, tell });
+    const action = actionFields(ruleAction(table, binding, route, rule), call, {
+      toCluster,
+      toHashPolicies,
+      reportLoss,
+    });
     return { action, ...callFaults(policies) };
   };
   if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     const [route] = binding.routes;
-    const tell: Tell = (what) => void lost.add(`${route ? formatRouteName(route) : binding.kind}: ${what}`);
-    const action = actionFields(connectionAction(table, binding), {}, { toCluster, toHashPolicies, tell });
+    const reportLoss: ReportLoss = (what) => void lost.add(`${route ? formatRouteName(route) : binding.kind}: ${what}`);
+    const action = actionFields(connectionAction(table, binding), {}, { toCluster, toHashPolicies, reportLoss });
     return { routes: [{ match: EVERY_CALL, action }], lost: [...lost] };
   }
   const routes = binding.entries.flatMap((entry): RouteFields[] => {
     const { route, rule } = entry;
-    const tell: Tell = (what) => void lost.add(`${formatRouteName(route)} ${rule.name}: ${what}`);
-    const said = grpcMatch(entry);
-    if (!said.ok) tell(said.reason);
-    const matches = said.ok ? said.matches : [];
+    const reportLoss: ReportLoss = (what) => void lost.add(`${formatRouteName(route)} ${rule.name}: ${what}`);
+    const translated = grpcMatch(entry);
+    if (!translated.ok) reportLoss(translated.reason);
+    const matches = translated.ok ? translated.matches : [];
     if (matches.length === 0) return [];
-    const fields = rules.get(rule) ?? ruleFields(entry, selectPolicies(entry), tell);
+    const fields = rules.get(rule) ?? ruleFields(entry, selectPolicies(entry), reportLoss);
     rules.set(rule, fields);
     return matches.map((match) => ({ match, ...fields }));
   });
@@ -104,38 +112,38 @@ const UNMATCHED: RouteFields = {
 const formatRouteName = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
 
 /** Reports a part that a client does not apply. */
-type Tell = (what: string) => void;
+type ReportLoss = (what: string) => void;
 interface Reach extends Pick<GrpcRoutesOptions, 'toCluster' | 'toHashPolicies'> {
-  readonly tell: Tell;
+  readonly reportLoss: ReportLoss;
 }
 
 function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionSpecifier {
-  const { tell } = reach;
+  const { reportLoss } = reach;
   if (action.type === 'refused') return NOWHERE;
   if (action.type === 'redirect') {
-    tell('gRPC clients follow no redirect: calls fail');
+    reportLoss('gRPC clients follow no redirect: calls fail');
     return NOWHERE;
   }
   const changing = findChangedField(action.filters);
   if (changing !== undefined) {
-    tell(`gRPC clients have no filter ${changing}: calls fail`);
+    reportLoss(`gRPC clients have no filter ${changing}: calls fail`);
     return NOWHERE;
   }
-  if (action.mirrors.length > 0) tell('gRPC clients mirror no calls');
+  if (action.mirrors.length > 0) reportLoss('gRPC clients mirror no calls');
   return forwardFields(action, call, reach);
 }
 
 function forwardFields(
   { backends }: ForwardAction,
   call: CallFields,
-  { toCluster, toHashPolicies, tell }: Reach,
+  { toCluster, toHashPolicies, reportLoss }: Reach,
 ): ActionSpecifier {
   const weights = new Map<string, number>();
   for (const { weight, to, filters } of backends) {
     const changing = findChangedField(filters);
-    if (changing !== undefined) tell(`gRPC clients have no filter ${changing} of a backend: its share fails`);
+    if (changing !== undefined) reportLoss(`gRPC clients have no filter ${changing} of a backend: its share fails`);
     const found = to.ok && changing === undefined ? toCluster(to.destination) : { cluster: NO_BACKEND };
-    if (found.lost !== undefined) tell(found.lost);
+    if (found.lost !== undefined) reportLoss(found.lost);
     weights.set(found.cluster, (weights.get(found.cluster) ?? 0) + weight);
   }
   const [first = NO_BACKEND, ...others] = weights.keys();

@@ -76,8 +76,8 @@ export function socketAddress(address: unknown, port: unknown): SocketAddress | 
 /** Returns undefined unless `port` is a port and `address` is a possible host name, or an IP address that a mesh may use. */
 export function hostAddress(address: unknown, port: unknown): SocketAddress | undefined {
   if (typeof address !== 'string' || !isPort(port)) return undefined;
-  const isMeant = isIP(address) === 0 ? HOST_NAME.test(address) : isMemberAddress(address);
-  return isMeant ? { address, port } : undefined;
+  const isUsable = isIP(address) === 0 ? HOST_NAME.test(address) : isMemberAddress(address);
+  return isUsable ? { address, port } : undefined;
 }
 
 export function isPort(value: unknown): value is number {

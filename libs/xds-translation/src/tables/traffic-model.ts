@@ -272,9 +272,7 @@ export class TrafficModel {
     return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
   }
 
-  /**
-   * Yields the services whose endpoints depend on the access to these meshes: all of them, because without TLS they have no endpoints in other zones.
-   */
+  /** Yields the services whose endpoints depend on access to these meshes: all, because without TLS they have none in other zones. */
   private *listServices(meshes: readonly string[]): Iterable<ResourceKey> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);

@@ -243,7 +243,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private beginUse(view: EnvoyView, vip: string, destination: DestinationConfig, routes: string | undefined): void {
     this.views.of(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
     this.relistIn(view);
-    this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
+    this.notify(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
 
   private relistIn(view: EnvoyView, revision = this.revision): void {
@@ -258,12 +258,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       .map((vip) => `vip:${vip}`);
     if (done.length === 0) return;
     this.relistIn(view);
-    this.tell(cluster, done, { view });
+    this.notify(cluster, done, { view });
   }
 
   /** Announces a new certificate of the workload, or of an egress in `mesh`: certificates are not in the index. */
   viewChanged(view: EnvoyView, mesh?: string): void {
-    this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
+    this.notify(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], {
+      view,
+    });
   }
 
   /** Announces a full derivation from the index. */
@@ -271,12 +273,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const since = this.revision + 1;
     this.hosts.keepOnly(this.model);
     this.moveTo(this.index.point?.revision ?? 0);
-    this.tellAll(since);
+    this.announceAll(since);
     this.run(this.forgettingGone());
   }
 
   /** Announces that any resource may have changed. */
-  private tellAll(since: number): void {
+  private announceAll(since: number): void {
     this.lists.relisted();
     this.shared.touchAll();
     for (const each of this.listeners) each.allChanged(since);
@@ -302,7 +304,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.model.rules.forget('all');
     if (this.model.mixesAccess()) return this.loader.refill();
     this.outside((model) => model.accessPoliciesChanged('all'));
-    this.tellAll(this.nextRevision);
+    this.announceAll(this.nextRevision);
   }
 
   /** Announces in slices, because a policy of a mesh affects all its services. Resources that nobody has requested are built on request. */
@@ -358,7 +360,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private *announce(since: number, mostInStep = Infinity): Generator<undefined> {
     const { reads } = this.tables;
     for (const changed of takeInvalidated(reads, this.made, mostInStep)) {
-      this.tellStale(changed, since);
+      this.announceStale(changed, since);
       yield;
       // A reload replaced the tables: everything was announced with the new ones.
       if (this.tables.reads !== reads) return;
@@ -377,15 +379,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
   }
 
-  private tellStale({ resources, gone, destinations, relisted, views }: InvalidatedTargets, since: number): void {
-    for (const { type, group, names } of resources.values()) this.tell(type, names, { since, group });
+  private announceStale({ resources, gone, destinations, relisted, views }: InvalidatedTargets, since: number): void {
+    for (const { type, group, names } of resources.values()) this.notify(type, names, { since, group });
     for (const { type, name } of gone) this.forgetGone(type, name);
     for (const view of relisted) this.relistIn(view, since);
     for (const view of views) for (const each of this.listeners) each.allChanged(since, view);
     for (const name of destinations) this.lists.destinationChanged(name);
   }
 
-  private tell(
+  private notify(
     type: string,
     changed: readonly string[],
     { view, group = view && this.findGroup(view), since = this.revision }: AnnouncedTo,

@@ -77,7 +77,7 @@ async function applyBatch(
 ): Promise<void> {
   const arrived: ApplyResult[] = [];
   const values = documents.map(({ value }) => value);
-  const tell = async (): Promise<void> => {
+  const reportResults = async (): Promise<void> => {
     for (const result of arrived) {
       const document = documents[result.index];
       const same = result.sameAs === undefined ? undefined : documents[result.sameAs];
@@ -95,10 +95,10 @@ async function applyBatch(
       ...(mesh === '' ? {} : { mesh }),
     });
   } catch (error) {
-    await tell();
+    await reportResults();
     if (arrived.length === 0 || !(error instanceof ApiError) || error.code !== 'unavailable') throw error;
     const message = `the answer broke off after ${arrived.length} of ${documents.length} results; apply the files again: what was written stays as it is`;
     throw new ApiError('unavailable', message, [], { cause: error });
   }
-  await tell();
+  await reportResults();
 }
