@@ -21,9 +21,9 @@ import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 const LONG = '\\.long\\.spec\\.ts$';
 const SCHEDULES = 'test/simulation/simulation.long.spec.ts';
 
-/** Set by `.ci/run`: a run that takes more than its budget fails. Elsewhere it says so. */
-/** Set by `.ci/run`: of the longest files one in so many is run. 1: all. */
+/** Set by `.ci/run`: of the long tests one file in so many is run. 1: all. */
 const DRAWN = Number(process.env.CAUSEWAY_TEST_DRAWN ?? 1);
+/** Set by `.ci/run`: a run that takes more than its budget fails. Elsewhere it says so. */
 const isBudgetEnforced = process.env.CAUSEWAY_TEST_BUDGET === 'enforced';
 
 /** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
@@ -82,8 +82,8 @@ async function runTests(args) {
   try {
     const results = [];
     for (const part of isLong ? LONG_PARTS : [args])
-      if (!interrupted) results.push(await runPart([...part, ...drawn(isLong)]));
-    const isComplete = isWhole && DRAWN === 1 && !interrupted && existsSync(cpuFile);
+      if (!interrupted) results.push(await runPart([...part, ...(isLong ? drawLongTests() : [])]));
+    const isComplete = isWhole && !(isLong && DRAWN > 1) && !interrupted && existsSync(cpuFile);
     const isWithin = !isComplete || reportBudget(readFileSync(cpuFile, 'utf8'), isLong ? 'long' : 'tests');
     return report(results) || (isBudgetEnforced && !isWithin ? 1 : 0);
   } finally {
@@ -91,15 +91,11 @@ async function runTests(args) {
   }
 }
 
-/** Jest's arguments that leave out all but one in DRAWN of the longest files, or of the long tests; prints what is left out. */
-function drawn(isLong) {
+/** Jest's arguments that leave out all but one in DRAWN of the long test files. */
+function drawLongTests() {
   if (DRAWN === 1) return [];
   const at = Math.floor(Math.random() * DRAWN);
-  if (isLong) return [`--shard=${at + 1}/${DRAWN}`, '--passWithNoTests'];
-  const longest = JSON.parse(readFileSync(join(root, 'tools', 'longest-tests.json'), 'utf8'));
-  const left = longest.filter((_, i) => i % DRAWN !== at);
-  console.log(`left out of ${longest.length} longest files, ${left.length}: ${left.join(' ')}`);
-  return ['/node_modules/', '\\.long\\.spec\\.ts$', ...left].map((path) => `--testPathIgnorePatterns=${path}`);
+  return [`--shard=${at + 1}/${DRAWN}`, '--passWithNoTests'];
 }
 
 /** Prints what the tests took of their budget; false if it was too much. */

@@ -23,8 +23,9 @@ const CLUSTER_BYTES = 150_000_000;
 const START_BYTES = 20_000_000;
 
 const FIRST_WITH_BUILTIN_LOCALE = 17;
-/** For tests: each connection costs its client milliseconds of hashing, and the password, which is drawn, is as good with one round as with 4,096. */
 const FIRST_WITH_ITERATIONS = 16;
+
+/** For tests: each connection costs its client milliseconds of hashing, and the password, which is drawn, is as good with one round as with 4,096. */
 const QUICK_PASSWORD = ['-c', 'scram_iterations=1'];
 const BUILTIN_LOCALE = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
