@@ -55,6 +55,7 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'libs/store/testing/conformance/store-fixture.ts made': 'counts identities, so that none is used twice',
   'libs/xds-server/src/resources/value-rules.ts compiled': COMPILED,
   'test/support/ends-with-program.ts children': 'those that end with the process',
+  'test/support/mesh-processes.ts contexts': 'the TLS context of a client by its certificate and key',
   'test/support/migrated-database.ts template': 'the database that all test files copy, on the one server of the run',
   'test/support/namespace-programs.ts dialers': 'by the namespace that they run in, which a test file makes for itself',
 };
