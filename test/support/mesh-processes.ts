@@ -76,11 +76,14 @@ export function say(address: string, port: number, text = 'hello'): Promise<stri
 
 /** Contexts of clients by what they are made of: to read certificate and key costs as much as a handshake. */
 const contexts = new Map<string, SecureContext>();
+/** Most contexts that are kept: other test files have other certificates. */
+const MAX_CONTEXTS = 100;
 
 /** Returns the context of a client that shows this certificate. */
 function clientContext({ ca, cert, key }: ConnectionOptions): SecureContext {
   const source = JSON.stringify([ca, cert, key]);
   const context = contexts.get(source) ?? createSecureContext({ ca, cert, key });
+  if (contexts.size >= MAX_CONTEXTS) contexts.clear();
   contexts.set(source, context);
   return context;
 }
