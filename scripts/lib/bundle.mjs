@@ -96,33 +96,11 @@ export async function bundleControlPlanes(root, outdir) {
   copySql(root, outdir);
 }
 
-/**
- * Makes one file of each thread and worker process below a folder, and returns the files that they are made of, relative to the root.
- * @public tools/bundled-workers.js calls it
- */
-export async function bundleWorkers(root, outdir) {
-  const workers = workersIn(root);
-  const made = await withEsbuild(({ build }) =>
-    [workers.filter((file) => !isOfAgent(file)), workers.filter(isOfAgent)].map((files, i) =>
-      build({
-        ...SHARED,
-        absWorkingDir: root,
-        outdir,
-        entryPoints: files.map((file) => ({ in: join(root, file), out: basename(file, extname(file)) })),
-        metafile: true,
-        sourcemap: false,
-        plugins: i === 0 ? [] : [leaveOutUnused],
-      }),
-    ),
-  );
-  return made.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-}
-
 async function withEsbuild(start) {
   const esbuild = await import('esbuild').catch((cause) => {
     throw new Failure('esbuild is not installed: npm ci', { cause });
   });
-  return Promise.all(start(esbuild))
+  await Promise.all(start(esbuild))
     .catch((cause) => {
       throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
     })
