@@ -33,13 +33,17 @@ describe('a backup of a zone and of the global, restored into new databases', ()
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Registers an instance of each service in east, and waits until west has an address for all. */
+  /** Registers an instance of each service in east, and waits until west has an address for all, and the global all instances: they come apart. */
   async function register(...services: readonly string[]): Promise<void> {
     for (const service of services) {
       const made = dataplane(`${service}-1`, service);
       expect(await mesh.zone('east').put(`/meshes/default/dataplanes/${service}-1`, made)).toBe(201);
     }
-    for (const service of services) await until(`west has ${service}`, () => address('west', service));
+    for (const service of services) {
+      await until(`west has ${service}`, () => address('west', service));
+      const instance = `/meshes/default/dataplanes/${service}-1?zone=east`;
+      await until(`the global has the instance of ${service}`, () => mesh.global.get(instance));
+    }
   }
 
   const service = async (zone: string, name: string): Promise<Held | undefined> =>
@@ -162,7 +166,8 @@ describe('a backup of a zone and of the global, restored into new databases', ()
   it('brings the global back; zones keep all, and it learns from them what it lacks (I4, I5)', async () => {
     const backup = await exported(mesh.global, 'global');
     await register('later');
-    const seen = await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)));
+    const seen = await Promise.all(['stock', 'basket', 'later'].map((name) => address('west', name)));
+    expect(seen).not.toContain(undefined);
     expect(await mesh.global.put('/meshes/payments', { type: 'Mesh', name: 'payments' })).toBe(201);
     await until('west has the mesh', () => mesh.zone('west').get('/meshes/payments'));
     await mesh.global.stop();
@@ -187,11 +192,11 @@ describe('a backup of a zone and of the global, restored into new databases', ()
           .metric('causeway_sync_held')
           .catch(() => 0)) >= 1,
     );
-    expect(await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+    expect(await Promise.all(['stock', 'basket', 'later'].map((name) => address('west', name)))).toEqual(seen);
     expect(await mesh.zone('west').get('/meshes/payments')).toBeDefined();
     const confirmed = await runAsAdmin(mesh.zone('west').restUrl, ['zones', 'confirm-global']);
     expect(confirmed.code).toBe(0);
     await until('west has let go of it', async () => (await mesh.zone('west').get('/meshes/payments')) === undefined);
-    expect(await Promise.all(['stock', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+    expect(await Promise.all(['stock', 'basket', 'later'].map((name) => address('west', name)))).toEqual(seen);
   });
 });
