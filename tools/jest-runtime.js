@@ -42,7 +42,7 @@ const sourceMaps = new Map();
 /** The runtime of the test file that runs now: it resolves and compiles what a shared module requires, whichever file loaded it. */
 let current;
 
-function requireOf(from) {
+function provideRequire(from) {
   const known = requires.get(from) ?? createRequire(from);
   requires.set(from, known);
   return known;
@@ -65,7 +65,7 @@ function requireShared(file) {
   const module = { id: file, filename: file, exports: {}, loaded: false };
   modules.set(file, module);
   const requireFrom = Object.assign((name) => current.requireModuleOrMock(file, name), {
-    resolve: requireOf(file).resolve,
+    resolve: provideRequire(file).resolve,
   });
   try {
     const parameters = ['module', 'exports', 'require', '__dirname', '__filename'];
@@ -97,12 +97,12 @@ class SharedModulesRuntime extends Runtime {
 
   /** Jest evaluates `expect` for each file: it takes longer than most tests of pure functions. */
   requireInternalModule(from, name) {
-    return name === '@jest/expect' ? requireOf(from)(name) : super.requireInternalModule(from, name);
+    return name === '@jest/expect' ? provideRequire(from)(name) : super.requireInternalModule(from, name);
   }
 
   requireModuleOrMock(from, name) {
     if (this._resolution.isCoreModule(name)) return super.requireModuleOrMock(from, name);
-    if (!OURS.test(name)) return requireOf(from)(name);
+    if (!OURS.test(name)) return provideRequire(from)(name);
     if (this.#isWatching || name === '@jest/globals') return super.requireModuleOrMock(from, name);
     const file = this._resolution.resolveCjs(from, name);
     return SHARED.test(relative(this.#root, file).replaceAll('\\', '/'))

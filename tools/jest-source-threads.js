@@ -13,7 +13,7 @@ const HOOK = ['--require', join(ROOT, 'bench', 'register.cjs')];
 const isSource = (file) => String(file).endsWith('.ts');
 
 /** Returns the bundle of a source of ours, undefined where it has none. */
-function bundleOf(file) {
+function findBundle(file) {
   if (process.env.CAUSEWAY_TEST_BUNDLES !== 'fresh' || !file.startsWith(join(ROOT, 'libs'))) return undefined;
   const name = `${basename(file, '.ts')}.js`;
   return ['zone', 'agent']
@@ -26,13 +26,13 @@ const setupPrimary = cluster.setupPrimary.bind(cluster);
 
 threads.Worker = class SourceWorker extends Worker {
   constructor(file, options = {}) {
-    const bundle = isSource(file) && bundleOf(String(file));
+    const bundle = isSource(file) && findBundle(String(file));
     super(bundle || file, isSource(file) && !bundle ? { ...options, execArgv: HOOK } : options);
   }
 };
 
 cluster.setupPrimary = (settings = {}) => {
   if (!isSource(settings.exec)) return setupPrimary(settings);
-  const exec = bundleOf(settings.exec);
+  const exec = findBundle(settings.exec);
   return setupPrimary(exec ? { ...settings, exec } : { ...settings, execArgv: HOOK });
 };

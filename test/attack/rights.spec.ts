@@ -22,7 +22,7 @@ const ROLES = ['service-owner', 'mesh-operator'] as const;
 /** The service that metadata of a machine has, and the machine itself; ports that no other test answers at. */
 const METADATA = '169.254.169.254';
 const SHADOW = '/etc/shadow';
-/** What is written, of every kind. */
+/** Documents of every kind that are written. */
 const GIVEN = 'given';
 
 const MARKERS: Readonly<Record<string, string>> = { metadata: METADATA, file: SHADOW };

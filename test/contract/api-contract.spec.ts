@@ -19,7 +19,7 @@ const bad = (name: string, more: JsonObject = {}): JsonObject =>
 const named = (name: string) => ({ kind: 'MeshService', name });
 const SERVICES = { kind: 'MeshService', mesh: 'default' };
 
-/** How many documents of an apply had each outcome. */
+/** Counts the documents of an apply by their outcome. */
 interface Outcomes {
   readonly counts: Readonly<Record<string, number>>;
   readonly revision: number;
@@ -263,9 +263,9 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       const { counts, revision } = await outcomes(all, {});
       expect(counts).toEqual({ created: MAX_BATCH - 1, refused: 1 });
       const others = all.flatMap(({ name }, i) => (i === AT ? [] : [{ name, isOdd: i % 2 === 1 }]));
-      const namesOf = (isOdd: boolean) => others.filter((each) => each.isOdd === isOdd).map(({ name }) => name);
-      expect(await names('part in (1,3)', revision)).toEqual(namesOf(true));
-      expect(await names('part in (0,2)', revision)).toEqual(namesOf(false));
+      const listNames = (isOdd: boolean) => others.filter((each) => each.isOdd === isOdd).map(({ name }) => name);
+      expect(await names('part in (1,3)', revision)).toEqual(listNames(true));
+      expect(await names('part in (0,2)', revision)).toEqual(listNames(false));
     });
   });
 

@@ -37,7 +37,7 @@ describe.each(PROXY_KINDS)('the zones that a LoadBalancingPolicy chooses, by %s,
     servers.set(name, await tlsEcho(name, options, addressOf(name), PORT));
   }
 
-  /** Who answers a connection. */
+  /** Returns the name of the server that answers a connection. */
   const answerer = async (): Promise<string> => (await say(VIP, PORT, 'x')).replace(/[(:].*$/, '');
   /** Who answers so many connections, one after the other. */
   async function answerers(count: number): Promise<readonly string[]> {

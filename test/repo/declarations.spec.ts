@@ -81,10 +81,10 @@ function declaredTypes(source: ts.SourceFile): readonly string[] {
 }
 
 /** Names of the variables and static fields of a source that keep state. */
-function statesOf(source: ts.SourceFile): readonly string[] {
+function listStates(source: ts.SourceFile): readonly string[] {
   return source.statements.flatMap((one) => {
-    if (ts.isVariableStatement(one)) return one.declarationList.declarations.filter(keepsState).map(nameOf);
-    return ts.isClassDeclaration(one) ? one.members.filter(isChangingStatic).map(nameOf) : [];
+    if (ts.isVariableStatement(one)) return one.declarationList.declarations.filter(keepsState).map(getName);
+    return ts.isClassDeclaration(one) ? one.members.filter(isChangingStatic).map(getName) : [];
   });
 }
 
@@ -108,7 +108,7 @@ function isChangingStatic(one: ts.ClassElement): boolean {
   return ts.isPropertyDeclaration(one) && has(ts.SyntaxKind.StaticKeyword) && !has(ts.SyntaxKind.ReadonlyKeyword);
 }
 
-const nameOf = ({ name }: ts.NamedDeclaration): string => name?.getText() ?? '';
+const getName = ({ name }: ts.NamedDeclaration): string => name?.getText() ?? '';
 
 it('a type name is declared in one file', () => {
   const seen = new Set<string>();
@@ -123,7 +123,7 @@ it('a type name is declared in one file', () => {
 
 it('no module keeps state', () => {
   const found = [...SOURCES, ...readSources('test/support/*.ts')].flatMap((source) =>
-    statesOf(source).map((name) => `${source.fileName} ${name}`),
+    listStates(source).map((name) => `${source.fileName} ${name}`),
   );
   expect(found.sort()).toEqual(Object.keys(MODULE_STATE).sort());
 });

@@ -25,7 +25,7 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ['a proxy that says nothing but its name', { via: '1.1 proxy' }],
 ];
 
-/** How an agent or a proxy on this machine passes on what others send; what has no header at all is the caller `nobody`. */
+/** Headers with which an agent or a proxy on this host forwards the requests of others; a request without any is the caller `nobody`. */
 const LOCAL_NAMES: readonly (readonly [string, Record<string, string>])[] = [
   ['the name of this machine', { host: 'localhost' }],
   ['the address of this machine', { host: '127.0.0.1' }],

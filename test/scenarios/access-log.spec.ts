@@ -25,7 +25,7 @@ describe('what a control plane says of requests', () => {
   });
 
   /** The line of the access log of a request. */
-  const lineOf = (id: string): Promise<LogFields> =>
+  const findLine = (id: string): Promise<LogFields> =>
     until(
       `a line of ${id}`,
       () => lines.find(([message, fields]) => message === 'request' && fields['id'] === id)?.[1],
@@ -42,7 +42,7 @@ describe('what a control plane says of requests', () => {
 
   it('logs a line for each, without query and credentials', async () => {
     await (await ask('/meshes/default/dataplanes?size=1&name=word-of-the-query', 'seen-1')).text();
-    const line = await lineOf('seen-1');
+    const line = await findLine('seen-1');
     expect(line).toMatchObject({
       id: 'seen-1',
       method: 'GET',

@@ -17,7 +17,7 @@ const rangeOf = (range: string, rest = '300s'): PlaneEnvironment => ({
 describe('the address ranges of a zone, from start to start', () => {
   let database: TestDatabase;
   let zone: ZoneProgram | undefined;
-  /** What it logged since it started. */
+  /** Lines that it logged since it started. */
   let lines: (readonly [message: string, fields: LogFields])[] = [];
 
   beforeAll(async () => {

@@ -10,7 +10,7 @@ const COMPLETE = '.call';
 /** What an option or a command of these needs is a process: a signal ends it, or it writes to the standard output itself. */
 const NEED_PROCESS = ['-w', '--watch', 'export', 'edit'];
 
-/** Which commands are run within the test: all that can, or those that were run as a process before. */
+/** Commands that are run within the test: all that can be, or those that were run as a process before. */
 export type Hosting = 'always' | 'again';
 
 /**

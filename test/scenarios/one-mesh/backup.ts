@@ -66,7 +66,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
-  /** What it says where it restores nothing, without a process of its own. */
+  /** Returns the message of a restore that is refused, without a process of its own. */
   async function refusal(cp: ControlPlane, DATABASE_URL: string, path: string): Promise<string> {
     const ends = ['SIGINT', 'SIGTERM'] as const;
     const listeners = ends.map((signal) => process.listeners(signal));

@@ -18,7 +18,7 @@ async function complete(zone: ProcessPlane, name: string, origin: string): Promi
   return vip && addresses.some(({ status }) => status === 'Available') ? body?.status : undefined;
 }
 
-/** What a control plane says of a service of east whose zone it has lost. */
+/** Returns the condition that a control plane shows at a service of east while it has lost that zone. */
 async function lost(plane: ProcessPlane): Promise<{ reason: string; message: string } | undefined> {
   const body: ServiceBody | undefined = await plane.get('/meshes/default/meshservices/orders?zone=east');
   return body?.status?.conditions?.find(({ type }) => type === 'OriginLost');

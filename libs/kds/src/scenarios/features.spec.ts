@@ -21,7 +21,8 @@ const PEERS: readonly (readonly [string, readonly string[], readonly string[]])[
   ['no cw-order', without(Extension.order), ALL],
 ];
 
-const piecesOf = (zone: TestZone): number => zone.names('MeshService').filter((name) => name.includes('piece-')).length;
+const countPieces = (zone: TestZone): number =>
+  zone.names('MeshService').filter((name) => name.includes('piece-')).length;
 
 describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
   let global: TestGlobal;
@@ -112,7 +113,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
         spec: SPEC,
       })),
     );
-    await west.until(() => piecesOf(west) === count);
+    await west.until(() => countPieces(west) === count);
     await west.leave();
     await global.left('west');
     await west.write(
@@ -123,6 +124,6 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
     );
     await west.join(global);
     if (ofGlobal.includes(Extension.resume) && ofWest.includes(Extension.resume)) return;
-    await west.until(() => piecesOf(west) === count);
+    await west.until(() => countPieces(west) === count);
   });
 });
