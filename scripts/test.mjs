@@ -26,7 +26,7 @@ const DRAWN = Number(process.env.CAUSEWAY_TEST_DRAWN ?? 1);
 /** Set by `.ci/run`: a run that takes more than its budget fails. Elsewhere it says so. */
 const isBudgetEnforced = process.env.CAUSEWAY_TEST_BUDGET === 'enforced';
 
-/** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
+/** The whole suite takes a third of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
 const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 40);
 const deadline = Date.now() + LIMIT_MINUTES * 60_000;
 
