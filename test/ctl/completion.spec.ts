@@ -64,7 +64,7 @@ describe('causeway completion', () => {
     writeFileSync(join(folder, 'services.yaml'), '');
     // Of the commands that are completed, `edit` is asked of the built program.
     hosted = new HostedCommands(folder, `'${process.execPath}' '${PROGRAM}'`);
-    hosted.install(join(folder, 'causeway'), 'always');
+    hosted.install(join(folder, 'causeway'));
     const contexts = { contexts: { home: { server }, office: { server } } };
     writeFileSync(join(folder, 'contexts.json'), JSON.stringify(contexts), { mode: 0o600 });
     for (const shell of SHELLS)

@@ -1,3 +1,3 @@
 import { describeTranscripts } from './describe-transcripts';
 
-describeTranscripts('docs/reference/cli-operations.md', { hosted: 'always' });
+describeTranscripts('docs/reference/cli-operations.md', { hosted: true });

@@ -1,4 +1,4 @@
 import { describeTranscripts } from './describe-transcripts';
 
-// Each command once as its user runs it; the other pages run theirs within the test where they can.
-describeTranscripts('docs/reference/cli.md', { hosted: 'again' });
+// Each command as its user runs it; the other pages run theirs within the test where they can.
+describeTranscripts('docs/reference/cli.md');

@@ -10,17 +10,12 @@ const COMPLETE = '.call';
 /** What an option or a command of these needs is a process: a signal ends it, or it writes to the standard output itself. */
 const NEED_PROCESS = ['-w', '--watch', 'export', 'edit'];
 
-/** Commands that are run within the test: all that can be, or those that were run as a process before. */
-export type Hosting = 'always' | 'again';
-
 /**
  * Runs the command line within this process for scripts of a shell, which call it as a program: a process for each costs half a second of CPU. The
  * program writes its arguments, environment and input into a folder, and reads from a pipe what it is to print and its exit code.
  */
 export class HostedCommands {
   private readonly calls: string;
-  /** Has a folder for each command that was run as a process. */
-  private readonly begun: string;
   private readonly seen = new Set<string>();
   private readonly watcher: FSWatcher;
 
@@ -30,20 +25,17 @@ export class HostedCommands {
     private readonly program: string,
   ) {
     this.calls = join(folder, 'calls');
-    this.begun = join(folder, 'begun');
     mkdirSync(this.calls);
     this.watcher = watch(this.calls, () => this.answerNew());
   }
 
   /** Writes the program that calls this one. */
-  install(path: string, hosting: Hosting): void {
-    mkdirSync(this.begun);
-    const once = hosting === 'again' ? `mkdir '${this.begun}'/"$1" 2>/dev/null && exec ${this.program} "$@"\n` : '';
+  install(path: string): void {
     writeFileSync(
       path,
       `#!/bin/sh
 for word; do case $word in ${NEED_PROCESS.join('|')}) exec ${this.program} "$@" ;; esac; done
-${once}call=$(mktemp -d '${this.calls}/XXXXXX')
+call=$(mktemp -d '${this.calls}/XXXXXX')
 for word; do printf '%s\\0' "$word"; done >"$call/args"
 env -0 >"$call/env"
 cat >"$call/stdin"

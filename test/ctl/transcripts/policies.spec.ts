@@ -1,3 +1,3 @@
 import { describeTranscripts } from './describe-transcripts';
 
-describeTranscripts('docs/guides/policies.md', { hosted: 'always' });
+describeTranscripts('docs/guides/policies.md', { hosted: true });

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ADMIN_TOKEN } from '../../support/admin-credential';
-import { HostedCommands, type Hosting } from './hosted-commands';
+import { HostedCommands } from './hosted-commands';
 
 const APPS = resolve(__dirname, '..', '..', '..', 'dist', 'apps');
 
@@ -28,8 +28,8 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What a command of the page names, and what it means in this run. */
   readonly meant?: ReadonlyMap<string, string>;
-  /** Runs the command line tool within this process, where it needs none of its own; `again`: once a command was run as a process. */
-  readonly hosted?: Hosting;
+  /** Runs the command line tool within this process, where it needs none of its own. */
+  readonly hosted?: boolean;
 }
 
 /** A shell with the built programs on its path, in an empty folder that is also its home. */
@@ -47,9 +47,8 @@ export class TranscriptShell {
   ) {
     mkdirSync(this.folder);
     for (const [name, app] of Object.entries(PROGRAMS)) this.add(name, builtProgram(app));
-    const { hosted } = options;
-    this.hosted = hosted && new HostedCommands(this.root, builtProgram(PROGRAMS.causeway));
-    if (hosted) this.hosted?.install(join(this.root, 'causeway'), hosted);
+    this.hosted = options.hosted ? new HostedCommands(this.root, builtProgram(PROGRAMS.causeway)) : undefined;
+    this.hosted?.install(join(this.root, 'causeway'));
     for (const [name, command] of Object.entries(options.commands ?? {})) this.add(name, command);
   }
 
