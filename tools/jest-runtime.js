@@ -15,6 +15,10 @@ const Runtime = require('jest-runtime').default;
 require('./jest-source-threads.js');
 require('./pooled-keys.js');
 
+// A worker whose Jest was ended ends as well, and with it the programs that its tests started: a test that waits would keep them for minutes.
+const { exit } = process;
+process.once('disconnect', () => exit.call(process, 1));
+
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
 
