@@ -123,6 +123,22 @@ describe('a zone that forges the age of its resources', () => {
     expect((await global.holds(redis)).creationOrder).toBe((await west.holds(redis)).creationOrder);
   });
 
+  it('of what one message brings late the older stays the older, in whatever order it stands there', async () => {
+    const zone = forger();
+    const say = await zone.join();
+    say('MeshService', []);
+    await west.put('MeshService', 'redis', SPEC);
+    await global.holds(west.id('MeshService', 'redis'));
+    const late = [['a', 2] as const, ['b', 1] as const, ['c', 3] as const];
+    say(
+      'MeshService',
+      late.map(([name, order]) => zone.forged('MeshService', name, { order })),
+    );
+    const id = (name: string): Identity => zone.id('MeshService', name);
+    expect([await isBefore(id('b'), id('a')), await isBefore(id('a'), id('c'))]).toEqual([true, true]);
+    expect(await isBefore(west.id('MeshService', 'redis'), id('b'))).toBe(true);
+  });
+
   it.each([
     ['HTTPRoute', ROUTE],
     ['MeshIdentity', IDENTITY],

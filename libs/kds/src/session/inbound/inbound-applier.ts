@@ -1,6 +1,6 @@
 import type { Tracer } from '@causeway/runtime';
 import type { MetadataEntry } from '@causeway/store';
-import { identityKey, type Identity } from '@causeway/resources';
+import { compareOrders, identityKey, type Identity } from '@causeway/resources';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
 import { PendingDeletion, type PendingDeletionOptions } from './pending-deletion';
@@ -71,11 +71,12 @@ export class InboundApplier {
    */
   async apply(
     kind: string,
-    changes: InboundChanges<CopyPut>,
+    message: InboundChanges<CopyPut>,
     point: ResumePoint | undefined,
     bytesOf: (wireKey: string) => number,
   ): Promise<InboundResult> {
     const { pendingDeletion } = this;
+    const changes = { ...message, puts: sortByCreation(message.puts) };
     await pendingDeletion.settled();
     const deleted = [...changes.removed, ...pendingDeletion.evaluate(kind, changes, point)];
     const unheld = pendingDeletion.unhold(kind, changes.puts);
@@ -161,6 +162,15 @@ export class InboundApplier {
 }
 
 /** Yields the keys of the resources that a message names, or that its state lacks. */
+/**
+ * Returns the puts of a message from the oldest to the newest: those that are younger than they claim (docs/adr/0012-the-order-that-counts.md) are
+ * counted in the order in which they are written.
+ */
+function sortByCreation(puts: InboundChanges<CopyPut>['puts']): InboundChanges<CopyPut>['puts'] {
+  const order = ({ content }: (typeof puts)[number]): number => content.copy.creationOrder;
+  return [...puts].sort((a, b) => compareOrders(order(a), order(b)));
+}
+
 function* namedKeys({ puts, removed, absent }: InboundChanges<CopyPut>): Iterable<string> {
   for (const { id } of puts) yield identityKey(id);
   for (const id of removed) yield identityKey(id);
