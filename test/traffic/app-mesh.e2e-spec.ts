@@ -1,5 +1,6 @@
 import { createServer, get, Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { findCondition, type JsonObject } from '@causeway/resources';
 import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY } from '../support/envoy-process';
 import { drawnFairly } from '../support/fair-draw';
@@ -194,10 +195,10 @@ spec:
       for (const [zone, at] of fronts) await settled(zone, at, ['500', 'red']);
       for (const [zone, at] of fronts)
         expect([zone, await drawnFairly(() => draw(at, {}, DRAWS_OF_TWO), { '500': 4, red: 4 })]).toEqual([zone, []]);
-      const says = /"type":"ResolvedRefs","status":"False".*nobody/;
       await until('the router says which node is missing', async () => {
         const router = await traffic.mesh.global.get('/meshes/default/virtualrouters/color?namespace=colors');
-        return says.test(JSON.stringify(router?.['status']));
+        const said = findCondition(router?.['status'] as JsonObject | undefined, 'ResolvedRefs');
+        return said?.['status'] === 'False' && JSON.stringify(said['message']).includes('nobody');
       });
     });
 
