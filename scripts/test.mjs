@@ -11,7 +11,7 @@ import { join, relative } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
 import { drawFuzzSeed } from './lib/fuzz-seed.mjs';
-import { install, isInstalled } from './lib/install.mjs';
+import { ALL_PACKAGES, install, isInstalled } from './lib/install.mjs';
 import { requireNode } from './lib/node-version.mjs';
 import { root } from './lib/root.mjs';
 import { compareWithBudget, readBudget, sumByFolder } from './lib/test-budget.mjs';
@@ -56,9 +56,9 @@ const NO_ENVOY =
 await runMain(async () => {
   requireNode();
   drawFuzzSeed();
-  if (!isInstalled(root)) {
+  if (!isInstalled(root, ALL_PACKAGES)) {
     console.log('installing packages');
-    await install(root);
+    await install(root, ALL_PACKAGES);
   }
   if (!isBuilt(root)) {
     console.log('building');

@@ -1,9 +1,8 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.mjs';
 import { diskFailure } from './disk-failure.mjs';
-import { Failure } from './failure.mjs';
-import { run } from './run.mjs';
+import { shippedPackages } from './shipped-packages.mjs';
 import { hashOfSources } from './sources.mjs';
 
 /** Whether `dist/` was built from the sources as they stand. */
@@ -14,18 +13,18 @@ export function isBuilt(root) {
 
 const THERE = { remedy: 'put the repository on another disk' };
 
-/** Compiles every app, lib and migration into `dist/` and bundles the programs. What the compiler says is shown only when it fails. */
+/** Bundles the programs of the sources into `dist/`, anew; an aborted signal ends it and rejects. */
 export async function build(root, signal) {
+  const dist = join(root, 'dist');
   const hash = hashOfSources(root);
-  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status, output } = await run(process.execPath, [nest, 'build', '--all'], { cwd: root, signal });
-  if (status !== 0)
-    throw (
-      diskFailure(output, { folder: root, doing: 'the build', ...THERE }) ?? new Failure(`the build failed:\n${output}`)
-    );
-  // The programs read their version from it: `dist/` is laid out like the repository.
-  copyFileSync(join(root, 'package.json'), join(root, 'dist', 'package.json'));
-  await bundle(root);
-  // Written last: a build that was cut short is done again.
-  writeFileSync(join(root, 'dist', '.sources'), hash);
+  try {
+    rmSync(dist, { recursive: true, force: true });
+    mkdirSync(dist);
+    const metafiles = await bundle(root, dist, signal);
+    writeFileSync(join(dist, 'packages.json'), `${JSON.stringify(shippedPackages(root, metafiles), undefined, 2)}\n`);
+    // Written last: a build that was cut short is done again.
+    writeFileSync(join(dist, '.sources'), hash);
+  } catch (error) {
+    throw diskFailure(error, { folder: root, doing: 'the build', ...THERE }) ?? error;
+  }
 }

@@ -5,7 +5,6 @@ import { Failure } from './failure.mjs';
 
 const folderOf = (program) => join('apps', program, 'src');
 
-/** The programs that have threads and read SQL, and those that have neither. */
 const CONTROL_PLANES = ['global', 'zone'].map(folderOf);
 const COMMAND_LINE = folderOf('ctl');
 const AGENT = folderOf('agent');
@@ -20,7 +19,10 @@ const CLOUDFLARE_CHECK = 'if (isCloudflareRuntime())';
  * Modules of the command line that stay files of their own: gRPC, which most runs do not need and which would double what Node
  * reads at each start, and the errors that both sides throw and catch, of which there must be one copy.
  */
-export const APART = ['grpc/grpc-api-client.js', 'api-error.js'].map((file) => join('libs', 'api-client', 'src', file));
+export const APART = ['grpc/grpc-api-client.ts', 'api-error.ts'].map((file) => join('libs', 'api-client', 'src', file));
+
+/** Modules of the command line by which the quickstart keeps contexts; a package has no use for them. */
+const OF_QUICKSTART = ['config.ts', 'settings/contexts-file.ts'].map((file) => join(COMMAND_LINE, file));
 
 /** Optional packages that dependencies look for and that are not installed here. */
 const ABSENT = [
@@ -40,8 +42,8 @@ const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappi
 
 /** What all bundles have in common. */
 const SHARED = {
-  allowOverwrite: true,
   bundle: true,
+  metafile: true,
   platform: 'node',
   target: 'node20',
   format: 'cjs',
@@ -60,60 +62,52 @@ const SHARED = {
 };
 
 /**
- * Makes one file of each program in `dist/`, in the place of its entry (docs/adr/0005-bundler.md): of the sources, and for the command
- * line of what the compiler has left there.
+ * Makes one file of each program below `outdir`, in the place of its entry, of the sources alone (docs/adr/0039-bundles-of-the-sources.md).
+ * Resolves with the bundler's accounts of what it read and wrote.
  */
-export async function bundle(root) {
-  const dist = join(root, 'dist');
-  const commandLine = [join(COMMAND_LINE, 'main.js'), ...APART].map((file) => entry(dist, file, COMMAND_LINE));
-  const agent = [join(AGENT, 'main.ts'), ...workersIn(root).filter(isOfAgent)].map((file) => entry(root, file, AGENT));
-  await withEsbuild(({ build }) => [
-    buildControlPlanes(build, root, dist),
-    build({
-      ...SHARED,
-      absWorkingDir: root,
-      outdir: dist,
-      entryPoints: commandLine,
-      plugins: [mapOwnCodeOnly, keepApart],
-    }),
-    build({
-      ...SHARED,
-      absWorkingDir: root,
-      outdir: dist,
-      entryPoints: agent,
-      plugins: [mapOwnCodeOnly, leaveOutUnused],
-    }),
-  ]);
-  copySql(root, dist);
-}
-
-/**
- * Makes one file of each control plane below another folder than `dist/`: of the sources alone, nothing is compiled before.
- * @public a process of test/scenarios/source-bundle.spec.ts calls it
- */
-export async function bundleControlPlanes(root, outdir) {
-  await withEsbuild(({ build }) => [buildControlPlanes(build, root, outdir)]);
+export async function bundle(root, outdir, signal) {
+  const workers = workersIn(root);
+  const programs = [
+    { folders: CONTROL_PLANES, beside: workers.filter((file) => !isOfAgent(file)) },
+    { folders: [COMMAND_LINE], beside: [...APART, ...OF_QUICKSTART], plugins: [keepApart] },
+    { folders: [AGENT], beside: workers.filter(isOfAgent) },
+  ];
+  const results = await withEsbuild(signal, ({ build }) =>
+    programs.map(({ folders, beside, plugins = [] }) =>
+      build({
+        ...SHARED,
+        absWorkingDir: root,
+        outdir,
+        entryPoints: entries(folders, beside),
+        plugins: [mapOwnCodeOnly, ...plugins],
+      }),
+    ),
+  );
   copySql(root, outdir);
+  return results.map(({ metafile }) => metafile);
 }
 
-async function withEsbuild(start) {
+async function withEsbuild(signal, start) {
   const esbuild = await import('esbuild').catch((cause) => {
     throw new Failure('esbuild is not installed: npm ci', { cause });
   });
-  await Promise.all(start(esbuild))
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', esbuild.stop, { once: true });
+  return Promise.all(start(esbuild))
     .catch((cause) => {
       throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
     })
     .finally(esbuild.stop); // else its process lives as long as the quickstart
 }
 
-/** Threads and workers stay files of their own beside the program, and so do the SQL files: code finds them by `__dirname`. */
-function buildControlPlanes(build, root, outdir) {
-  const threads = workersIn(root).filter((file) => !isOfAgent(file));
-  const entryPoints = CONTROL_PLANES.flatMap((folder) =>
-    [join(folder, 'main.ts'), ...threads].map((file) => entry(root, file, folder)),
+/** The program of each folder, and what stands beside it, where code finds it by `__dirname`. */
+function entries(folders, beside) {
+  return folders.flatMap((folder) =>
+    [join(folder, 'main.ts'), ...beside].map((file) => ({
+      in: file,
+      out: join(folder, basename(file, extname(file))),
+    })),
   );
-  return build({ ...SHARED, absWorkingDir: root, outdir, entryPoints, plugins: [mapOwnCodeOnly] });
 }
 
 function workersIn(root) {
@@ -124,11 +118,6 @@ function copySql(root, outdir) {
   for (const file of filesIn(root, ['libs', 'migrations'], (file) => file.endsWith('.sql'))) {
     for (const folder of CONTROL_PLANES) copyFileSync(join(root, file), join(outdir, folder, basename(file)));
   }
-}
-
-/** A file below a root that becomes one of a program's folder. */
-function entry(root, file, folder) {
-  return { in: join(root, file), out: join(folder, basename(file, extname(file))) };
 }
 
 function isOfAgent(file) {
@@ -159,18 +148,6 @@ const mapOwnCodeOnly = {
       contents: `${await readPackageFile(path)}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
       loader: 'js',
     }));
-  },
-};
-
-/** Says of our own modules that loading one does nothing: what nobody imports of them is left out. */
-const leaveOutUnused = {
-  name: 'leave-out-unused',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /^(\.|@causeway\/)/ }, async ({ path, pluginData, ...asked }) => {
-      if (pluginData === leaveOutUnused || asked.kind === 'entry-point') return undefined;
-      const found = await resolve(path, { ...asked, pluginData: leaveOutUnused });
-      return found.path.includes('node_modules') ? found : { ...found, sideEffects: false };
-    });
   },
 };
 

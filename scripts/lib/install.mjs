@@ -1,29 +1,65 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskFailure } from './disk-failure.mjs';
 import { Failure } from './failure.mjs';
 import { run } from './run.mjs';
 
-/** Whether `node_modules` holds what the lock file says. Optional packages of other platforms may be absent. */
-export function isInstalled(root) {
+/** What the programs and `npm start` need, and what else `npm run check` and `npm test` do: the dependencies, and all packages. */
+export const RUN_PACKAGES = 'run';
+export const ALL_PACKAGES = 'all';
+
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+const THERE = { remedy: 'put the repository on another disk' };
+const NO_ANSWER = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
+
+/** Whether `node_modules` holds these packages as the lock file says. Optional ones of other platforms may be absent. */
+export function isInstalled(root, packages) {
   const record = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(record)) return false;
+  if (!existsSync(record) || existsSync(unfinishedMark(root))) return false;
   const wanted = readPackages(join(root, 'package-lock.json'));
   const held = readPackages(record);
-  return Object.entries(wanted).every(([path, { version, optional }]) => {
+  return Object.entries(wanted).every(([path, { version, dev, optional }]) => {
     if (path === '' || (optional && !held[path])) return true;
+    if (packages === RUN_PACKAGES && dev) return true;
     return held[path]?.version === version;
   });
 }
 
-const THERE = { remedy: 'put the repository on another disk' };
+/**
+ * Installs exactly what the lock file says. Where the packages to run are there, the others are added to them: programs that run at the
+ * moment read files of theirs. Whatever was cut short is made anew.
+ */
+export async function install(root, packages, signal) {
+  if (packages === ALL_PACKAGES && isInstalled(root, RUN_PACKAGES)) return addOthers(root, signal);
+  const omit = packages === RUN_PACKAGES ? ['--omit=dev'] : ['--include=dev'];
+  await runNpm(root, ['ci', ...omit], signal);
+}
 
-/** Installs exactly what the lock file says. */
-export async function install(root, signal) {
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status, output } = await run('npm', args, { cwd: root, signal });
-  if (status !== 0)
-    throw diskFailure(output, { folder: root, doing: 'npm ci', ...THERE }) ?? new Failure(`npm ci failed:\n${output}`);
+/** npm takes a package that it unpacked in part for one that is there: the mark stays until all are. */
+async function addOthers(root, signal) {
+  writeFileSync(unfinishedMark(root), '');
+  await runNpm(root, ['install', '--no-save', '--include=dev'], signal);
+  rmSync(unfinishedMark(root));
+}
+
+async function runNpm(root, args, signal) {
+  const { status, output } = await run('npm', [...args, ...QUIET], { cwd: root, signal });
+  if (status !== 0) throw installFailure(output, { root, command: `npm ${args[0]}` });
+}
+
+function installFailure(output, { root, command }) {
+  const full = diskFailure(output, { folder: root, doing: command, ...THERE });
+  if (full) return full;
+  const code = NO_ANSWER.exec(output)?.[1];
+  if (code === undefined) return new Failure(`${command} failed:\n${output}`);
+  return new Failure(
+    `${command} could not reach the registry of npm packages (${code}): the first start needs the network, or the proxy that ` +
+      `\`npm config set proxy\` names; what came so far is kept in npm's cache\n${output}`,
+  );
+}
+
+function unfinishedMark(root) {
+  return join(root, 'node_modules', '.unfinished');
 }
 
 function readPackages(file) {

@@ -1,5 +1,5 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { Failure } from './failure.mjs';
 import { isBuilt } from './build.mjs';
 import { APART, PROGRAMS } from './bundle.mjs';
@@ -15,6 +15,9 @@ export const COMMANDS = {
 /** What stands beside the programs: units, schemas of settings, and the licence. */
 const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd'), join('deploy', 'schemas')];
 
+/** The packages in the bundles, which the build writes. */
+const SHIPPED = 'packages.json';
+
 /**
  * Lays the tree that packages and images are made of into `folder`, anew: of each program the files that it runs from,
  * its units, and a package.json without dependencies, for the programs are bundled. The tree is laid out like `dist/`.
@@ -25,6 +28,7 @@ export function layPackage(root, folder) {
   for (const program of PROGRAMS) layProgram(join(root, 'dist', program), join(folder, program));
   for (const path of BESIDE.filter((each) => existsSync(join(root, each))))
     cpSync(join(root, path), join(folder, path), { recursive: true });
+  cpSync(join(root, 'dist', SHIPPED), join(folder, SHIPPED));
   mkdirSync(join(folder, 'bin'));
   for (const [command, program] of Object.entries(COMMANDS)) layCommand(join(folder, 'bin', command), program);
   const { name, version, description, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -33,9 +37,9 @@ export function layPackage(root, folder) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-/** Of all that the compiler left in the folder of a program: the bundles, their maps and licences, and the SQL that they read. */
+/** Of the folder of a program: the bundles, their maps and licences, and the SQL that they read; not what the quickstart reads there. */
 function layProgram(from, to) {
-  const bundles = ['main.js', ...APART.map((file) => basename(file))];
+  const bundles = ['main.js', ...APART.map((file) => `${basename(file, extname(file))}.js`)];
   const isBundle = (file) => bundles.includes(file) || file.endsWith('-worker.js') || file.endsWith('.sql');
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from))

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 const SOURCE_FOLDERS = ['apps', 'libs', 'migrations'];
 const BUILD_FILES = [
   'package.json',
-  'nest-cli.json',
   'tsconfig.json',
   'package-lock.json',
   'scripts/lib/build.mjs',
   'scripts/lib/bundle.mjs',
+  'scripts/lib/shipped-packages.mjs',
 ];
 
 /** A hash of everything that a build depends on: equal hashes, equal builds. */

@@ -46,7 +46,7 @@ export function provideContexts({ root, dataDir, controlPlanes }) {
   const require = createRequire(import.meta.url);
   const ofTool = (name) => require(join(root, 'dist', 'apps', 'ctl', 'src', name)); // CommonJS, and built by now
   const { contextsFile } = ofTool('config.js').readCliConfig();
-  const { readContexts, writeContexts } = ofTool('settings/contexts-file.js');
+  const { readContexts, writeContexts } = ofTool('contexts-file.js');
   const ours = new Set(controlPlanes.map(({ name }) => credentialFiles(dataDir, name).adminTokenFile));
   const others = () => {
     const known = readContexts(contextsFile);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { build, isBuilt } from '../lib/build.mjs';
-import { install, isInstalled } from '../lib/install.mjs';
+import { install, isInstalled, RUN_PACKAGES } from '../lib/install.mjs';
 import { provideAdminToken, provideContexts } from './admin-access.mjs';
 import { requireFreePorts } from './check-ports.mjs';
 import { requireWritableFolder } from './writable-folder.mjs';
@@ -66,12 +66,12 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
 async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
   requireWritableFolder(dataDir);
   await requireFreePorts(controlPlanes, signal);
-  if (!isInstalled(root)) {
-    say('installing packages (npm ci, half a minute the first time)');
-    await install(root, signal);
+  if (!isInstalled(root, RUN_PACKAGES)) {
+    say('installing packages (npm ci, a quarter of a minute the first time)');
+    await install(root, RUN_PACKAGES, signal);
   }
   if (!isBuilt(root)) {
-    say('building');
+    say('bundling the programs');
     await build(root, signal);
   }
 }

@@ -61,6 +61,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['migrations-in-one-place', 'libs/rest/src/uses-migrations.ts', `import '@causeway/migrations';`],
   ['migrations-alone', 'migrations/uses-lib.ts', `import '@causeway/resources';`],
   ['shipped-dependencies', 'apps/ctl/src/uses-dev.ts', `import 'fast-check';`],
+  ['starter-dependencies', 'apps/ctl/src/uses-bundler.ts', `import 'esbuild';`],
   ['resolvable', 'apps/ctl/src/typo.ts', `import './nowhere';`],
 ];
 

@@ -57,8 +57,12 @@ async function unpack(hash: string, folder: string): Promise<void> {
   rmSync(archive);
 }
 
-/** Whether this tree has the packages of the programs of another one, in the same versions; what only compiles them may differ. */
+/**
+ * Whether this tree has the packages of the programs of another one, in the same versions, and what it is built with: trees up to ADR 39
+ * were compiled by Nest's CLI.
+ */
 function hasPackagesOf(root: string): boolean {
+  if (existsSync(join(root, 'nest-cli.json'))) return false;
   const here = packagesOf(ROOT);
   return Object.entries(packagesOf(root)).every(
     ([path, { dev, integrity }]) => path === '' || dev === true || here[path]?.integrity === integrity,
