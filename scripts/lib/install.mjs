@@ -10,7 +10,8 @@ export const ALL_PACKAGES = 'all';
 
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 const THERE = { remedy: 'put the repository on another disk' };
-const NO_ANSWER = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
+const NO_ANSWER =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
 
 /** Whether `node_modules` holds these packages as the lock file says. Optional ones of other platforms may be absent. */
 export function isInstalled(root, packages) {

