@@ -27,7 +27,7 @@ async function start(dataDir: string, turn: number): Promise<void> {
     const rss = await memoryByName(run);
     report('start', {
       first: turn === 0,
-      built: !run.output.includes('\nbuilding'),
+      built: !run.output.includes('\nbundling'),
       table_ms,
       running_ms,
       processes: run.processes().length,

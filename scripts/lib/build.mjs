@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundle } from './bundle.mjs';
+import { bundleControlPlanes, bundleOthers } from './bundle.mjs';
 import { diskFailure } from './disk-failure.mjs';
 import { shippedPackages } from './shipped-packages.mjs';
 import { hashOfSources } from './sources.mjs';
@@ -15,15 +15,32 @@ const THERE = { remedy: 'put the repository on another disk' };
 
 /** Bundles the programs of the sources into `dist/`, anew; an aborted signal ends it and rejects. */
 export async function build(root, signal) {
+  const buildOthers = await buildControlPlanes(root, signal);
+  await buildOthers();
+}
+
+/** The first half of `build`; resolves with the second, for the tables of the quickstart need the control planes alone. */
+export async function buildControlPlanes(root, signal) {
   const dist = join(root, 'dist');
   const hash = hashOfSources(root);
-  try {
+  const metafiles = await writing(root, () => {
     rmSync(dist, { recursive: true, force: true });
     mkdirSync(dist);
-    const metafiles = await bundle(root, dist, signal);
-    writeFileSync(join(dist, 'packages.json'), `${JSON.stringify(shippedPackages(root, metafiles), undefined, 2)}\n`);
-    // Written last: a build that was cut short is done again.
-    writeFileSync(join(dist, '.sources'), hash);
+    return bundleControlPlanes(root, dist, signal);
+  });
+  return () =>
+    writing(root, async () => {
+      metafiles.push(...(await bundleOthers(root, dist, signal)));
+      const shipped = shippedPackages(root, metafiles);
+      writeFileSync(join(dist, 'packages.json'), `${JSON.stringify(shipped, undefined, 2)}\n`);
+      // Written last: a build that was cut short is done again.
+      writeFileSync(join(dist, '.sources'), hash);
+    });
+}
+
+async function writing(root, work) {
+  try {
+    return await work();
   } catch (error) {
     throw diskFailure(error, { folder: root, doing: 'the build', ...THERE }) ?? error;
   }

@@ -62,28 +62,32 @@ const SHARED = {
 };
 
 /**
- * Makes one file of each program below `outdir`, in the place of its entry, of the sources alone (docs/adr/0039-bundles-of-the-sources.md).
- * Resolves with the bundler's accounts of what it read and wrote.
+ * Make one file of each control plane, and of the other programs, below `outdir`, in the place of its entry, of the sources alone
+ * (docs/adr/0039-bundles-of-the-sources.md). Both resolve with the bundler's accounts of what it read and wrote.
  */
-export async function bundle(root, outdir, signal) {
-  const workers = workersIn(root);
-  const programs = [
-    { folders: CONTROL_PLANES, beside: workers.filter((file) => !isOfAgent(file)) },
-    { folders: [COMMAND_LINE], beside: [...APART, ...OF_QUICKSTART], plugins: [keepApart] },
-    { folders: [AGENT], beside: workers.filter(isOfAgent) },
-  ];
+export async function bundleControlPlanes(root, outdir, signal) {
+  const beside = workersIn(root).filter((file) => !isOfAgent(file));
+  const metafiles = await bundle({ root, outdir, signal }, [
+    { entryPoints: entries(CONTROL_PLANES, beside) },
+    { entryPoints: OF_QUICKSTART.map((file) => entry(file, COMMAND_LINE)) },
+  ]);
+  copySql(root, outdir);
+  return metafiles;
+}
+
+export function bundleOthers(root, outdir, signal) {
+  return bundle({ root, outdir, signal }, [
+    { entryPoints: entries([COMMAND_LINE], APART), plugins: [keepApart] },
+    { entryPoints: entries([AGENT], workersIn(root).filter(isOfAgent)) },
+  ]);
+}
+
+async function bundle({ root, outdir, signal }, programs) {
   const results = await withEsbuild(signal, ({ build }) =>
-    programs.map(({ folders, beside, plugins = [] }) =>
-      build({
-        ...SHARED,
-        absWorkingDir: root,
-        outdir,
-        entryPoints: entries(folders, beside),
-        plugins: [mapOwnCodeOnly, ...plugins],
-      }),
+    programs.map(({ entryPoints, plugins = [] }) =>
+      build({ ...SHARED, absWorkingDir: root, outdir, entryPoints, plugins: [mapOwnCodeOnly, ...plugins] }),
     ),
   );
-  copySql(root, outdir);
   return results.map(({ metafile }) => metafile);
 }
 
@@ -102,12 +106,11 @@ async function withEsbuild(signal, start) {
 
 /** The program of each folder, and what stands beside it, where code finds it by `__dirname`. */
 function entries(folders, beside) {
-  return folders.flatMap((folder) =>
-    [join(folder, 'main.ts'), ...beside].map((file) => ({
-      in: file,
-      out: join(folder, basename(file, extname(file))),
-    })),
-  );
+  return folders.flatMap((folder) => [join(folder, 'main.ts'), ...beside].map((file) => entry(file, folder)));
+}
+
+function entry(file, folder) {
+  return { in: file, out: join(folder, basename(file, extname(file))) };
 }
 
 function workersIn(root) {

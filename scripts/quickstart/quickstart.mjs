@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { build, isBuilt } from '../lib/build.mjs';
+import { buildControlPlanes, isBuilt } from '../lib/build.mjs';
 import { install, isInstalled, RUN_PACKAGES } from '../lib/install.mjs';
 import { provideAdminToken, provideContexts } from './admin-access.mjs';
 import { requireFreePorts } from './check-ports.mjs';
@@ -25,7 +25,7 @@ import { forgetCredentials, provideCredentials } from './zone-credentials.mjs';
  * Whatever it starts, it hands to `atEnd`, to be stopped in reverse order.
  */
 export async function runQuickstart(settings, { signal, atEnd, say }) {
-  await prepare(settings, { signal, say });
+  const buildOthers = await prepare(settings, { signal, say });
   const parts = new Parts();
   atEnd(() => parts.stop());
   const postgres = await providePostgres(settings, parts, say);
@@ -55,6 +55,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
       programs,
       postgres,
       network,
+      buildOthers,
       say,
       atEnd,
       signal: AbortSignal.any([signal, over.signal]),
@@ -63,6 +64,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
   await ended;
 }
 
+/** Installs and bundles what control planes run from; resolves with what bundles the agent and the command line where that is to be done. */
 async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
   requireWritableFolder(dataDir);
   await requireFreePorts(controlPlanes, signal);
@@ -70,17 +72,16 @@ async function prepare({ root, dataDir, controlPlanes }, { signal, say }) {
     say('installing packages (npm ci, a quarter of a minute the first time)');
     await install(root, RUN_PACKAGES, signal);
   }
-  if (!isBuilt(root)) {
-    say('bundling the programs');
-    await build(root, signal);
-  }
+  if (isBuilt(root)) return () => {};
+  say('bundling the control planes');
+  return buildControlPlanes(root, signal);
 }
 
 /**
  * Waits for the control planes, applies the sample once, prints the tables, starts what carries traffic. Only a control plane
  * that does not get ready ends it: if stored resources make a later step fail, users need the running mesh to correct them.
  */
-async function show({ settings, parts, programs, postgres, network, say, atEnd, signal }) {
+async function show({ settings, parts, programs, postgres, network, buildOthers, say, atEnd, signal }) {
   const [globalPlane, ...zonePlanes] = settings.controlPlanes;
   const zones = zonePlanes.map(({ name }) => name);
   const waits = settings.controlPlanes.map((plane, n) => untilReady(plane, { ...programs[n], signal }));
@@ -102,6 +103,7 @@ async function show({ settings, parts, programs, postgres, network, say, atEnd, 
   });
   const expected = await attempt('apply the sample', () => applySampleOnce({ settings, apis, postgres, say }));
   const seen = await attempt('show what the zones see', () => showTables({ apis, expected, signal, say }));
+  await attempt('bundle the agent and the command line', buildOthers);
   const trips = network
     ? ((await attempt('carry traffic', () => showTraffic({ settings, apis, parts, network, signal, say }))) ?? [])
     : [];
