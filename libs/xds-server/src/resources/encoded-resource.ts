@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   Cluster,
   Cluster_DiscoveryType,
@@ -61,7 +61,7 @@ export function encodeResource<T extends NamedMessage, P>(
   const name = 'clusterName' in whole ? whole.clusterName : whole.name;
   const violations = [...nameViolations(name), ...checkMessage(formatTypeUrl(type), bytes)];
   if (violations.length > 0) return { ok: false, violations };
-  const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const version = hash('sha256', bytes).slice(0, 16);
   const endpointsName = 'clusterName' in whole ? undefined : findEndpointsName(whole);
   return {
     ok: true,

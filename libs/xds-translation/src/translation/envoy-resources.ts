@@ -253,10 +253,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.views
-      .of(view)
-      .onDemand.acked(type)
-      .map((vip) => `vip:${vip}`);
+    const { onDemand } = this.views.of(view);
+    const done = onDemand.acked(type).map((vip) => `vip:${vip}`);
     if (done.length === 0) return;
     this.relistIn(view);
     this.notify(cluster, done, { view });

@@ -39,7 +39,7 @@ export class BuildTargets {
       shared,
       own: () => this.getReader(view),
       alone: () => {
-        const known: ReadersByType = this.alone.get(group) ?? new Map();
+        const known = this.alone.get(group) ?? new Map<string, Map<string, Reader<BuildTarget>>>();
         this.alone.set(group, known);
         return readerIn(known, { of: 'resource', type, name, group });
       },
