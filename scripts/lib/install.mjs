@@ -8,7 +8,9 @@ import { run } from './run.mjs';
 export const RUN_PACKAGES = 'run';
 export const ALL_PACKAGES = 'all';
 
-const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+/** Without a network npm would try for two minutes. */
+const RETRIES = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
+const OPTIONS = ['--no-audit', '--no-fund', '--loglevel=error', ...RETRIES];
 const THERE = { remedy: 'put the repository on another disk' };
 const NO_ANSWER =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
@@ -45,7 +47,7 @@ async function addOthers(root, signal) {
 }
 
 async function runNpm(root, args, signal) {
-  const { status, output } = await run('npm', [...args, ...QUIET], { cwd: root, signal });
+  const { status, output } = await run('npm', [...args, ...OPTIONS], { cwd: root, signal });
   if (status !== 0) throw installFailure(output, { root, command: `npm ${args[0]}` });
 }
 
@@ -54,10 +56,9 @@ function installFailure(output, { root, command }) {
   if (full) return full;
   const code = NO_ANSWER.exec(output)?.[1];
   if (code === undefined) return new Failure(`${command} failed:\n${output}`);
-  return new Failure(
-    `${command} could not reach the registry of npm packages (${code}): the first start needs the network, or the proxy that ` +
-      `\`npm config set proxy\` names; what came so far is kept in npm's cache\n${output}`,
-  );
+  const what = /request to (\S+) failed/.exec(output)?.[1] ?? 'the registry of npm packages';
+  const proxy = 'the proxy that `npm config set proxy` names';
+  return new Failure(`${command} could not reach ${what} (${code}): the first start needs the network, or ${proxy}`);
 }
 
 function unfinishedMark(root) {
