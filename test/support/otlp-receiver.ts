@@ -8,6 +8,8 @@ export interface ReceivedSpan {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
   /** `service.name` of the program. */
   readonly service: string;
   readonly attributes: Readonly<Record<string, unknown>>;
