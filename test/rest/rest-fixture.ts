@@ -1,6 +1,7 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { FollowedPolicies, FollowedRoutes, getRegistry, type Meshes } from '@causeway/meshes';
+import type { DnsLookup } from '@causeway/api';
 import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
@@ -26,6 +27,12 @@ export interface RestFixture {
   /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
   seed(...resources: readonly SeedResource[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Answers a question as a DNS server that knows no name and forwards nothing. */
+export function refuseLookup({ name, type = 'A' }: { readonly name: string; readonly type?: string }): DnsLookup {
+  const reason = 'no service holds this name';
+  return { name, type, zone: 'east', result: 'REFUSED', authoritative: false, reason, answers: [], holders: [] };
 }
 
 export interface SeedResource {
