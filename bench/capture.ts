@@ -19,7 +19,7 @@ import { numberSetting, report } from './support/report';
 import { summary } from './support/summary';
 
 /**
- * What it costs to reach BENCH_VIPS (10000) virtual IPs from a machine to another one, each a network namespace, in a mesh without mTLS:
+ * Measures the cost of reaching BENCH_VIPS (10000) virtual IPs from a machine to another one, each a network namespace, in a mesh without mTLS:
  * by a direct connection (`none`), by the plane `direct`, and by `redirect` to one Envoy with one thread. One JSON line for each:
  *
  * - `rules_ms`: rules and routes of the ranges; `setup_ms`: those, and until the last virtual IP answers, with the control plane in this
@@ -70,9 +70,9 @@ function service(n: number, server: 0 | 1 = 0): Resource {
   return sketch('MeshService', `service-${n}`, spec, { status: { vip: { ip: vip(n + 1) } } });
 }
 
-/** How a connection to a service is made. */
+/** A way to connect to a service. */
 interface Way {
-  /** Where service n is reached. */
+  /** Returns the address of service n. */
   readonly at: (n: number) => { readonly host: string; readonly port: number };
   readonly setup: Readonly<Record<string, unknown>>;
   end(): Promise<void>;

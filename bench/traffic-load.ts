@@ -7,7 +7,7 @@ import { numberSetting, report } from './support/report';
 import { zoneResources } from '../test/support/zone-resources';
 
 /**
- * What the xDS port derives from an index when a zone starts: how long until proxies are answered, and the longest time for which it
+ * Measures what the xDS port derives from an index when a zone starts: how long until proxies are answered, and the longest time for which it
  * holds the event loop. Half of the services are of this zone, each with a Dataplane. Prints one JSON line.
  * BENCH_SERVICES (100000).
  */

@@ -23,7 +23,7 @@ export type Order =
   /** Change a service in a zone of the process. */
   | { readonly type: 'change'; readonly zone: string; readonly service: string };
 
-/** What it answers; `at` is ms of a clock that all processes of a machine share. */
+/** Answers of a crowd; `at` is ms of a clock that all processes of a machine share. */
 export type Answer =
   | {
       readonly type: 'done';

@@ -17,7 +17,7 @@ import {
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 
-/** Where a light zone connects to. */
+/** Options of a light zone. */
 export interface LightZoneOptions {
   readonly zone: string;
   readonly token: string;
@@ -54,7 +54,7 @@ export class LightZone {
   private revision: number;
   /** Kinds whose first state has come, and where each ends, for the next handshake. */
   private readonly points = new Map<string, HandshakeRequest['resumePoints'][number]>();
-  /** What the global holds of this zone, by the last handshake. */
+  /** Resources that the global holds of this zone, from the last handshake. */
   private known = new Set<string>();
 
   constructor(private readonly options: LightZoneOptions) {

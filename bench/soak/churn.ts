@@ -13,7 +13,7 @@ const FRESH = 0.2;
 /** As many of those live in a zone at a time. */
 const FRESH_LIVING = 30;
 
-/** What the last answer said of a thing: its document, that it is gone, or undefined where none came. */
+/** The last answer about a thing: its document, `gone` if it was deleted, or undefined if no answer came. */
 type Told = { readonly body: Readonly<Record<string, unknown>> | 'gone' | undefined; readonly at: number };
 
 /** A thing that was written, and what it must be. */
@@ -55,7 +55,7 @@ export class Churn {
     await Promise.all(this.underWay);
   }
 
-  /** What must be stored. What had no answer is left out. */
+  /** Returns the resources that must be stored, without those whose last write had no answer. */
   expected(): Expected[] {
     return [...this.told].flatMap(([path, { kind, body }]) =>
       body === undefined ? [] : [{ owner: kind.owner, path, body }],
@@ -120,7 +120,7 @@ export class Churn {
     }
   }
 
-  /** What was deleted for good is forgotten after a while, so that this program does not grow. */
+  /** Deleted resources are forgotten after a while, so that the memory of this program does not grow. */
   private tell(path: string, kind: ChurnKind, body: Told['body']): void {
     this.told.set(path, { body, at: Date.now(), kind });
     if (this.told.size < 5_000) return;

@@ -3,7 +3,7 @@ import { cpuSeconds } from '../support/process-metrics';
 import type { ReplicaProcess } from '../../test/chaos/sync/replica-process';
 import { OWNERS, type Owner, type SoakMesh } from './soak-mesh';
 
-/** What a process of a replica says of itself. */
+/** Figures that a process of a replica reports. */
 export interface ProcessSample {
   /** `east-0`. */
   readonly replica: string;

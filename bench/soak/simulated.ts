@@ -17,7 +17,7 @@ export interface Simulated {
   readonly took?: (sample: SimulatedSample) => void;
 }
 
-/** What is there at a simulated time, after a collection of garbage. */
+/** State at a simulated time, after a garbage collection. */
 interface SimulatedSample {
   readonly hour: number;
   /** Of all: six replicas, three stores in memory, and the simulation. */
@@ -116,7 +116,7 @@ function strike(world: SimulatedWorld, chance: Prng): void {
   }
 }
 
-/** What users do: things of a fixed number of names come and go; some services have names that are never used again. */
+/** Writes as users do: resources of a fixed number of names come and go; some services have names that are never used again. */
 class SimulatedUsers {
   actions = 0;
   private readonly living = new Map<string, Extract<UserAction, { type: 'remove' }>>();

@@ -23,7 +23,7 @@ const LEAST_LIFE = 15 * 60_000;
 const WARM = 10 * 60_000;
 const MB = 1_000_000;
 
-/** What a soak's samples say: growth of each long life of a process, growth of tables, latency in the first and last quarter. */
+/** Summarises the samples of a soak: growth of each long life of a process, growth of tables, latency in the first and last quarter. */
 export function summarise(samples: readonly Sample[]): Readonly<Record<string, unknown>> {
   const end = samples.at(-1)?.at ?? 0;
   const probes = samples.flatMap((sample) => sample.probes);

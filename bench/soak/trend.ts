@@ -7,7 +7,7 @@ export interface Point {
 
 const HOUR = 3_600_000;
 
-/** How many units a value grows by in an hour, by least squares; 0 of fewer than two points. */
+/** Returns the growth per hour by least squares; 0 for fewer than two points. */
 export function slopePerHour(points: readonly Point[]): number {
   const mean = (pick: (point: Point) => number): number =>
     points.reduce((sum, point) => sum + pick(point), 0) / Math.max(1, points.length);

@@ -5,7 +5,7 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
 import type { ProcessPlane } from '../../test/support/process-plane';
 
-/** Where proxies connect, and who they are. */
+/** Addresses and identities with which proxies connect. */
 interface ProxyOrder {
   readonly port: number;
   readonly proxies: readonly { readonly name: string; readonly token: string }[];

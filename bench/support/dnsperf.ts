@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What dnsperf is to do (Debian: dnsperf). */
+/** Load that dnsperf generates (Debian: dnsperf). */
 export interface DnsperfLoad {
   readonly port: number;
   /** A file of lines `name type`. */

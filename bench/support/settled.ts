@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** What is waited for in a zone's database. */
+/** State to wait for in a zone's database. */
 export interface Wanted {
   /** MeshServices with virtual IP and an available hostname, at least. */
   readonly services: number;

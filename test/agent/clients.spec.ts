@@ -33,7 +33,7 @@ describeWhere(
   let client: AgentProcess;
   let vip = '';
   let before = '';
-  /** What a program of a user is answered: the identity that the server sees, or an error. */
+  /** Returns the answer to a program of a user: the identity that the server sees, or an error. */
   const ask = async (uid: string): Promise<string> => {
     const who = ['setpriv', `--reuid=${uid}`, '--clear-groups'];
     const { stdout } = await machines.here.execute([...who, process.execPath, '-e', ASK, `http://${vip}:${PORT}`]);

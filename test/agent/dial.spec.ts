@@ -16,7 +16,7 @@ import { ZoneProgram } from '../support/zone-program';
 
 const ENVOY = process.env['CAUSEWAY_ENVOY'];
 const PLANES = ENVOY === undefined ? (['builtin'] as const) : (['builtin', 'envoy'] as const);
-/** What the machines of these tests may dial: not 127.0.0.1, where the victim listens. */
+/** Networks that the agents of these tests may dial: not 127.0.0.1, where the victim listens. */
 const MAY_DIAL = ['default', '127.9.0.0/16'];
 
 /** Says its name to each connection, and counts them. */
@@ -41,7 +41,7 @@ class Sayer {
   }
 }
 
-/** What is said on a new connection; empty where it is refused or closed. */
+/** Returns the text that comes on a new connection; empty if it is refused or closed. */
 function said(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -155,7 +155,7 @@ describe('an agent with Dataplanes in a namespace', () => {
       'claim "Namespace" is "default", the Dataplane has "shop": issue one with --namespace shop',
     );
     expect(await get('/meshes/default/dataplanes/web-2?namespace=shop')).toBeUndefined();
-    // What the file names no more is withdrawn, in both namespaces.
+    // Services that the file no longer names are withdrawn, in both namespaces.
     await until('they are gone', async () => (await get('/_leases')).items.length === 0);
     expect(await get('/meshes/default/dataplanes/web-1?namespace=shop')).toBeUndefined();
     expect(await get('/meshes/default/dataplanes/web-1')).toBeUndefined();

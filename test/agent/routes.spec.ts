@@ -24,7 +24,7 @@ async function sayer(name: string): Promise<Server> {
   return server;
 }
 
-/** What is said on a new connection; empty where it is refused or closed. */
+/** Returns the text that comes on a new connection; empty if it is refused or closed. */
 function said(port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

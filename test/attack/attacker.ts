@@ -16,7 +16,7 @@ export type AttackGroup = 'zones' | 'rest' | 'dns' | 'proxies';
 export interface Orders {
   readonly target: Target;
   readonly group: AttackGroup;
-  /** How long it attacks, ms. */
+  /** Duration of the attack, ms. */
   readonly lasts: number;
   /** Names of attacks to leave to themselves; empty means all. */
   readonly only: readonly string[];
@@ -40,7 +40,7 @@ async function main({ target, group, lasts, only }: Orders): Promise<void> {
   const timer = setTimeout(() => stop.abort(), lasts);
   await Promise.all(chosen.map((attack) => until(attack, arena)));
   clearTimeout(timer);
-  // What is still open is left open: the parent ends this process when it has the tally.
+  // Open connections stay open: the parent ends this process when it has the tally.
   process.send?.(tally.counted());
 }
 

@@ -43,7 +43,7 @@ const PLACES: readonly JsonValue[] = [METADATA, `${METADATA}:80`, '::ffff:a9fe:a
 const inbound = [{ port: 80, tags: { 'kuma.io/service': 'web', 'kuma.io/protocol': 'http' } }];
 const rule = { backendRefs: [{ kind: 'MeshService', name: 'web', port: 80 }] };
 const parentRefs = [{ group: '', kind: 'MeshService', name: 'web' }];
-/** What each kind has beside the field; the others have the field alone. */
+/** Specs that kinds need beside the field; kinds that are not here have the field alone. */
 const BASES: Readonly<Record<string, JsonObject>> = {
   Dataplane: { networking: { address: '10.0.0.9', inbound } },
   MeshService: { ports: [{ port: 80 }], selector: { dataplaneTags: { 'kuma.io/service': 'web' } } },

@@ -18,7 +18,7 @@ const ROOT = join(__dirname, '..', '..');
 const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns', 'proxies'];
 const ZONES = ['east', 'west'] as const;
 
-/** How long the parts of a run last, s. */
+/** Durations of the parts of a run, s. */
 export interface RunOptions {
   readonly before: number;
   readonly attack: number;
@@ -168,7 +168,7 @@ function notePeak({ name, pid }: ProcessPlane, peaks: Map<string, number>): void
   }
 }
 
-/** How often a control plane took the lead, and its epoch: both grow when it loses its lease. */
+/** Returns how often a control plane became leader, and its epoch: both grow when it loses its lease. */
 async function termsOf(plane: ProcessPlane): Promise<number> {
   for (let tries = 0; tries < 20; tries++) {
     try {
@@ -183,7 +183,7 @@ async function termsOf(plane: ProcessPlane): Promise<number> {
   return NaN;
 }
 
-/** What was answered with success must stand in east, and in west as well. */
+/** Returns the writes that were answered with success and are missing in east or in west. */
 async function lostWrites(load: NormalLoad, mesh: ProcessMesh): Promise<readonly string[]> {
   const deadline = Date.now() + 60_000;
   for (;;) {

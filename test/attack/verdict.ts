@@ -21,7 +21,7 @@ export interface PlaneFigures {
   readonly fell: boolean;
 }
 
-/** What a run saw. */
+/** Observations of a run. */
 export interface Seen {
   readonly seconds: number;
   readonly phases: Phases;
@@ -32,7 +32,7 @@ export interface Seen {
   readonly attacks: Counts;
 }
 
-/** How long the normal load took in one part of a run, ms. */
+/** Times of the normal load in one part of a run, ms. */
 interface Propagation {
   readonly writes: number;
   readonly refused: number;
@@ -41,7 +41,7 @@ interface Propagation {
   readonly max: number;
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Verdict {
   readonly attack: 'all';
   readonly seconds: number;

@@ -16,7 +16,7 @@ interface Served {
   readonly scheme: string;
   readonly port: number;
   readonly audit: AuditLog;
-  /** What a caller with this token who asks too often is told of when to come back, s; undefined where it was answered. */
+  /** Returns the delay (s) that a caller with this token is given after too many requests; undefined if it was answered. */
   retryAfter(token: string): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -131,7 +131,7 @@ function codeOf(error: unknown): string {
   return error.code;
 }
 
-/** What became of a call: `yes`, or the code of its error. */
+/** Returns the outcome of a call: `yes`, or the code of its error. */
 async function answer(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -142,7 +142,7 @@ async function answer(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What became of the one document of an apply. */
+/** Returns the outcome of the one document of an apply. */
 async function applied(call: ReturnType<ApiClient['apply']>): Promise<string> {
   try {
     const [result] = (await call).results;

@@ -7,7 +7,7 @@ interface Step {
   readonly ms: number;
 }
 
-/** What came of growing one shape. */
+/** Result of growing one shape. */
 export interface Climb {
   readonly entry: string;
   readonly shape: string;
@@ -18,7 +18,7 @@ export interface Climb {
   readonly superLinear: boolean;
 }
 
-/** How costs are judged. */
+/** Thresholds for costs. */
 export interface Judging {
   /** Times below it say nothing, ms. */
   readonly floor: number;
@@ -99,7 +99,7 @@ function isSteep(steps: readonly Step[], { floor, exponent }: Judging): boolean 
   return exponentOf(a, c) > exponent && c.ms / b.ms > each && b.ms / Math.max(a.ms, 0.01) > each;
 }
 
-/** What goes beyond a bound is refused early: the longest hold is just below it. */
+/** Inputs beyond a bound are refused early: the longest hold is just below it. */
 function upToLongest(steps: readonly Step[]): readonly Step[] {
   const longest = Math.max(...steps.map(({ ms }) => ms));
   return steps.slice(0, steps.findIndex(({ ms }) => ms === longest) + 1);

@@ -2,7 +2,7 @@ import { climb, type Climb } from './climb';
 import { courseOf, lastFirstTurn } from './course';
 import { entryPoints } from './entries/entry-points';
 
-/** Which part of the course a process climbs. */
+/** The part of the course that a process climbs. */
 export interface Part {
   readonly seed: number;
   /** Every `step`-th pair from `first`. */
@@ -16,7 +16,7 @@ export interface Part {
   readonly alone?: { readonly entry: string; readonly shape: string };
 }
 
-/** What a climbing process tells. */
+/** Messages of a climbing process. */
 export type Told =
   | { readonly type: 'begins'; readonly at: number; readonly entry: string; readonly shape: string }
   | { readonly type: 'ends'; readonly climb: Climb }

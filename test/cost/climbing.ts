@@ -11,7 +11,7 @@ const ENDLESS = 180_000;
 /** A course, or a part of it by name. */
 type Course = Omit<Part, 'first' | 'step' | 'alone'>;
 
-/** What the climbing of a course brought. */
+/** Result of climbing a course. */
 export interface Outcome {
   readonly climbs: readonly Climb[];
   /** Inputs that held a process until it was killed. */

@@ -11,8 +11,8 @@ export async function leastCpu(work: () => unknown, runs: number): Promise<numbe
 }
 
 /**
- * How long one run keeps the event loop, ms: what the loop was active and what CPU the process used are both at least
- * that; other programs of the machine raise the first, the threads of the garbage collector the second.
+ * Returns the CPU time of one run on the event loop, ms: the smaller of the loop's active time and the CPU time of the process; other programs of the
+ * host raise the first, the threads of the garbage collector the second.
  */
 async function cpuOf(work: () => unknown): Promise<number> {
   const loop = performance.eventLoopUtilization();

@@ -151,7 +151,7 @@ class CountedProxy {
   }
 }
 
-/** What one service costs that comes, and one that goes, among so many, by the mode of the proxy. */
+/** Counts the cost of one service that comes, and one that goes, among `size` services, by the mode of the proxy. */
 function countService(size: number): ReadonlyMap<string, Readonly<Record<'comes' | 'goes', Counts>>> {
   const mesh = sketch('Mesh', 'default', {});
   const zone = new TrafficZone([...shippedKinds(), mesh, ...Array.from({ length: size }, (_, i) => service(i)).flat()]);
@@ -176,7 +176,7 @@ function countService(size: number): ReadonlyMap<string, Readonly<Record<'comes'
       }),
     );
   };
-  // What is made once is made before.
+  // Objects that are made only once are made before the count.
   const [first, second] = [service(9_001), service(9_002)];
   measure(() => zone.put(...first));
   measure(() => zone.delete(...first));

@@ -10,7 +10,7 @@ const ROOT = resolve(__dirname, '..', '..');
 /** The built command line tool. */
 export const PROGRAM = resolve(ROOT, 'dist/apps/ctl/src/main.js');
 
-/** What a run of the command line tool ended with. */
+/** Result of a run of the command line tool. */
 export interface Ran {
   readonly code: number | null;
   readonly out: string;

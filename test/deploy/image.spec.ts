@@ -107,7 +107,7 @@ describeWith(
     stops.push(() => end(child));
   }
 
-  /** What a container has at `/`, with the secrets of its service where they are mounted. */
+  /** Makes the root of a container, with the secrets of its service mounted. */
   function layRoot(name: string): void {
     const root = join(folder, name);
     cpSync(join(folder, 'package'), join(root, 'opt/causeway'), { recursive: true });

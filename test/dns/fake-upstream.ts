@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { AUTHORITATIVE_ANSWER, decode, encode, type Answer, type Question } from 'dns-packet';
 
-/** What an upstream of the test got. */
+/** A query that an upstream of the test got. */
 export interface Heard {
   readonly id: number;
   readonly port: number;

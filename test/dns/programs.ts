@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 
-/** What a program printed and how it ended. */
+/** Output and exit code of a program. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;

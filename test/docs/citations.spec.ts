@@ -51,7 +51,7 @@ function fileOf(document: string, citing: string): string | undefined {
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** What of the citations in a text cannot be opened. */
+/** Returns the citations in a text that cannot be opened. */
 function broken(text: string, citing: string): readonly string[] {
   return findCitations(text).flatMap(({ document, sections }) => {
     const file = fileOf(document, citing);

@@ -61,7 +61,7 @@ export function linksIn(page: string): readonly Link[] {
   }));
 }
 
-/** What a link can say behind `#`: the headings in lower case, words joined by dashes. */
+/** Returns the anchors of a page: its headings in lower case, words joined by dashes. */
 export function anchorsOf(page: string): ReadonlySet<string> {
   const titles = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
   return new Set(

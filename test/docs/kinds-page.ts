@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { listGroups, type Kind } from '@causeway/resources';
 import { apiGroups } from '@causeway/resources/testing';
 
-/** What the page reads of a JSON schema. */
+/** Fields of a JSON schema that the page shows. */
 interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];

@@ -88,7 +88,7 @@ export class QuickstartRun {
     return url;
   }
 
-  /** What `npm run -s demo:…` prints to stdout while it runs, and its exit code. */
+  /** Runs `npm run -s demo:…` and returns its standard output and exit code. */
   async demo(...args: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
     const program = resolve(REPO, 'scripts', 'demo.mjs');
     const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];

@@ -23,7 +23,7 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
   afterAll(() => mesh.stop());
   afterEach(() => expect(mesh.plane.problems()).toEqual([]));
 
-  /** Who gets an answer of redis, and with which status each is answered by web: 200, 403, or none. */
+  /** Returns the callers that get an answer of redis, and the status with which web answers each: 200, 403, or none. */
   async function outcome() {
     const callers: string[] = [];
     const statuses: Record<string, number | undefined> = {};
@@ -32,10 +32,10 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
       statuses[each] = await mesh.ask(each);
     }
     const asked = CALLERS.filter((each) => statuses[each] === 200);
-    // What `_explain` says is what happens.
+    // `_explain` agrees with the traffic.
     expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'redis'))).toEqual(callers);
     expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'web'))).toEqual(asked);
-    // Who is known by nobody is refused by the handshake.
+    // The handshake refuses callers without an identity.
     const refused = CALLERS.filter((each) => statuses[each] === 403);
     return { callers, asked, refused };
   }

@@ -56,7 +56,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
     const servername = destination?.egress?.serverName ?? 'none';
     return { host: AT.address, port: AT.port, servername, cert: certificate?.chain, key: certificate?.key };
   };
-  /** Who gets an answer of a service through the egress. */
+  /** Returns the callers that get an answer of a service through the egress. */
   const callersOf = async (service: string): Promise<readonly string[]> => {
     const answers = await Promise.all(CALLERS.map((as) => sayTls(optionsOf(as, service))));
     return CALLERS.filter((_, i) => answers[i] === `${service}:hello`);

@@ -83,7 +83,7 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  /** What answers at this port; empty where the connection is closed or refused. */
+  /** Returns the answer at this port; empty if the connection is closed or refused. */
   function said(port: number, host = '127.0.0.1'): Promise<string> {
     return new Promise((resolve) => {
       let text = '';

@@ -28,7 +28,7 @@ const weighed = (weights: Readonly<Record<string, number>>): Pick<RouteRule, 'ba
   backendRefs: Object.entries(weights).map(([name, weight]) => ({ name, port: PORT, weight })),
 });
 
-/** What a call is answered, by the table of routes: the only share, or the name of the status. */
+/** Returns the answer to a call by the table of routes: the only share, or the name of the status. */
 function answerOf(outcome: RequestOutcome): string {
   if (outcome.type === 'refused') return outcome.grpcStatus === 12 ? 'UNIMPLEMENTED' : 'UNAVAILABLE';
   const result = 'shares' in outcome ? outcome.shares[0]?.result : undefined;
@@ -87,7 +87,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
   const answered = (want: string, asked?: GrpcCall, from?: string): Promise<unknown> =>
     until(`${want} to ${asked?.path ?? 'a call'}`, async () => (await call(asked, from)) === want);
 
-  /** What the table of routes says of the same call. */
+  /** Returns the decision of the table of routes for the same call. */
   function decided({ path = '/test.Echo/Say', headers = {} }: GrpcCall = {}, from = 'mesh'): string {
     const table = plane.routes.table;
     const frontend = table.frontend({

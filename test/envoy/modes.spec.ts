@@ -39,7 +39,7 @@ interface Open {
   readonly closed: Promise<void>;
 }
 
-/** What comes back over TLS of the mesh; the answer is empty where the connection ends before. */
+/** Returns the answer over TLS of the mesh; it is empty if the connection ends before. */
 function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
   return new Promise((resolve) => {
     const socket = connectTls({ rejectUnauthorized: false, ALPNProtocols: ['kuma'], ...options });

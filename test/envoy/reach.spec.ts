@@ -61,7 +61,7 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
   const external = (spec: JsonObject): Resource =>
     sketch('MeshExternalService', 'api', { match: { port: 443 }, ...spec }, { zone: '', ...vip(OUTSIDE.vip) });
 
-  /** Who answers 8 connections, one after the other. */
+  /** Returns the servers that answer 8 connections, one after the other. */
   async function answerers(at = GROUP.vip, port = PORT): Promise<readonly string[]> {
     const found = new Set<string>();
     for (let i = 0; i < 8; i++) found.add((await say(at, port, 'x')).replace(/[(:].*$/, ''));

@@ -104,7 +104,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     expect(await say(REDIS.vip, REDIS.port, 'a')).toBe('redis:a');
     const answer = await ask(WEB.vip, WEB.port, '/x', { 'x-forwarded-client-cert': 'URI=spiffe://liar' });
     expect(answer).toMatchObject({ status: 200, name: 'web' });
-    // Who called is said by the server's proxy.
+    // The server's proxy reports the caller.
     const said = answer.headers['x-forwarded-client-cert'];
     expect(said).toMatch(
       /^By=[^,]*\/workload\/server;Hash=\w+;URI=spiffe:\/\/default.west.mesh.local\/workload\/client$/,
@@ -226,7 +226,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     await becomes(' web');
     west?.state.put(bound(['redis-any']));
     await becomes('redis:hello ');
-    // What does not come from App Mesh is reached by any Dataplane.
+    // Any Dataplane reaches services that do not come from App Mesh.
     west?.state.put(bound([]));
     await becomes(' ');
     fromAppMesh({});

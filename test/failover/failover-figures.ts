@@ -3,7 +3,7 @@ import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { PostgresPair, type Replication } from './postgres-pair';
 import { RedisSentinels } from './redis-sentinels';
 
-/** What one fault cost, ms. */
+/** Cost of one fault, ms. */
 export interface FaultCost {
   readonly fault: string;
   /** From the fault, or from the promotion where the fault is the primary's, to the first answered write after it. */

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 /** One replica's store and the index that follows it, as a control plane has them. */
 export class FollowedStore {
   readonly index = new ResourceIndex();
-  /** How often the index was read anew. */
+  /** Number of reloads of the index. */
   reloads = 0;
   private readonly over = new AbortController();
   private readonly following: Promise<void>;

@@ -31,7 +31,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
     Promise.all(replicas.map((one) => one.metric(name)));
   const leaders = async (): Promise<number> => (await metrics('causeway_leader')).filter((leads) => leads === 1).length;
 
-  /** What the doctor of a replica says of the leader. */
+  /** Returns the doctor's findings of a replica about the leader. */
   async function leaderFindings(replica: ProcessPlane): Promise<readonly string[]> {
     const { checks } = JSON.parse(await replica.text('/_doctor')) as { readonly checks: readonly Check[] };
     const findings = checks.find(({ check }) => check === 'leader')?.findings ?? [];

@@ -70,7 +70,7 @@ export class RedisSentinels {
     return found;
   }
 
-  /** What the server of this port has under a key, in the database that the URL names. */
+  /** Returns the value of a key at the server of this port, in the database that the URL names. */
   async valueOf(port: number, key: string): Promise<unknown> {
     const server = this.servers.find((one) => one.port === port);
     return server?.ask(['GET', key], `:${encodeURIComponent(PASSWORD)}@`, 1);

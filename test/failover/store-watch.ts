@@ -6,7 +6,7 @@ const ANSWER_MS = 2_000;
 /** The service that is read and resolved all the time. */
 export const WATCHED = 'watched';
 
-/** What users of a zone saw while its store was moved. */
+/** Observations of users of a zone while its store was moved. */
 export interface Seen {
   readonly answeredWrites: number;
   /** Answered writes that are not there in the end. */

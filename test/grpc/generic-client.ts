@@ -19,7 +19,7 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 
 /** A call whose answers go on. */
 export interface Watching {
-  /** What ended it; undefined where the server did without an error. */
+  /** The error that ended it; undefined if the server ended it without one. */
   readonly ended: Promise<ServiceError | undefined>;
   readonly cancel: () => void;
 }

@@ -15,7 +15,7 @@ import type { ConnectionLimits } from '@causeway/grpc-server';
 import { OpenAuthenticator } from '../support/admin-credential';
 import { meshesOf } from '../support/meshes';
 
-/** What a test chooses of a GrpcFixture. */
+/** Options of a GrpcFixture. */
 export interface GrpcFixtureOptions {
   readonly cp?: ControlPlane;
   readonly limits?: Partial<QueryLimits>;

@@ -67,7 +67,7 @@ async function visited(machine: Machine): Promise<void> {
   await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));
 }
 
-/** What `npm run package` and `npm pack` make. */
+/** Makes the package by `npm run package` and `npm pack`. */
 function packageIn(folder: string): string {
   execFileSync(process.execPath, ['scripts/package.mjs'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const file = execFileSync('npm', ['pack', './dist/package', '--silent', '--pack-destination', folder], {

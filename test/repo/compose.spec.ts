@@ -5,7 +5,7 @@ import { globalSettings } from '../../apps/global/src/config';
 import { zoneSettings } from '../../apps/zone/src/config';
 import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
 
-/** What each control plane is given as files. */
+/** Settings that each control plane gets as files. */
 const SECRETS = ['DATABASE_URL_FILE', 'REDIS_URL_FILE', 'CAUSEWAY_OPERATOR_TOKEN_FILE', 'CAUSEWAY_SECRETS_KEY_FILE'];
 const REPO = resolve(__dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(REPO, file), 'utf8');

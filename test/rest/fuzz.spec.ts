@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
-/** How many requests are sent, half of them to a zone and half to a global. */
+/** Number of requests, half of them to a zone and half to a global. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_500);
 const KNOWN = new Set([200, 201, 204, 400, 403, 404, 405, 409, 410, 412, 413, 414, 415, 422]);
 

@@ -54,7 +54,7 @@ const RECOGNISED = ['viewer', 'owner', 'operator', 'admin'];
 const READERS = ['viewer', 'operator', 'admin'];
 const OPERATORS = ['operator', 'admin'];
 
-/** Who may call the routes of no kind in the path: every route must stand here. */
+/** Callers of the routes without a kind in the path: every route must be here. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/': EVERYBODY,
   '/openapi.json': EVERYBODY,
@@ -131,7 +131,7 @@ function isSafe(method: string): boolean {
   return SAFE.some((safe) => safe === method);
 }
 
-/** Who may call a route of a kind, with a namespace in the query or without. */
+/** Returns the callers of a route of a kind, with a namespace in the query or without. */
 function openOfKind(
   { confidential, writer, namespaced }: Kind,
   method: string,
@@ -167,7 +167,7 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
       // A kind that has no hostnames is told to everybody with any right: 404.
       if (path.endsWith('/_hostnames') && !WITH_HOSTNAMES.includes(kind.name))
         return served.map((method) => call(method, url, RECOGNISED));
-      // What is asked wrongly, or of no kind of policy, is told to everybody with any right: 400, 404.
+      // Malformed requests, and those of a kind that is no policy, get 400 or 404 from any caller with a right.
       if (path.endsWith('/_impact')) return served.map((method) => call(method, url, RECOGNISED));
       const places = kind.namespaced ? ['', '?namespace=payments'] : [''];
       return places.flatMap((place) =>
@@ -245,7 +245,7 @@ async function wrongFor(
 }
 
 describe('every route with every method', () => {
-  // What a caller wrote the same caller deletes again, since every path has one name.
+  // The same caller can write and delete a resource, since every path has one name.
   describe.each<[string, ControlPlane]>([
     ['a zone', ZONE_EAST],
     ['a global', { role: 'global' }],

@@ -11,7 +11,7 @@ const id = (kind: string, namespace: string, name: string): Identity => ({
   name,
 });
 
-/** What a test writes of a policy besides its spec proper. */
+/** Fields of a policy of a test, besides its spec. */
 interface PolicyTraits {
   readonly namespace?: string;
   readonly on?: JsonObject;

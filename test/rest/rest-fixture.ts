@@ -68,14 +68,14 @@ export type FixtureOptions = Partial<
   readonly authenticator?: (parts: AuthenticatorParts) => Authenticator;
 };
 
-/** What the traffic of a fixture is derived from. */
+/** Sources from which the traffic of a fixture is derived. */
 export interface CallerParts {
   readonly index: ResourceIndex;
   readonly meshes: Meshes;
   readonly policies: FollowedPolicies;
 }
 
-/** What an authenticator of a fixture reads from. */
+/** Sources of a fixture's authenticator. */
 export interface AuthenticatorParts {
   readonly cp: ControlPlane;
   readonly store: MemoryStore;
@@ -178,5 +178,5 @@ export function serviceId(name: string, zone = 'east'): Identity {
   return { kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name };
 }
 
-/** What JSON.parse gives: tests look into answers without decoding them first. */
+/** Type of a parsed answer: tests read answers without decoding them first. */
 export type ParsedJson = ReturnType<typeof JSON.parse>;

@@ -76,7 +76,7 @@ describe('policies in zones of Kuma', () => {
   const made = (kind: Kind): Resource | undefined => global.get(kumaPolicyId(kind, east.id('MeshService', 'web')));
   const says = (kind: Kind, wanted: JsonObject | undefined): Promise<unknown> =>
     until(`${kind} is said`, () => JSON.stringify(made(kind)?.spec) === JSON.stringify(wanted));
-  /** What the status says that zones of Kuma are not told; empty where it says nothing of it. */
+  /** Returns what the status reports as not sent to zones of Kuma; empty if it reports nothing. */
   const reason = (kind: string, name: string): string | undefined => {
     const conditions = global.get(idOf(kind, name))?.status?.['conditions'];
     if (!isJsonArray(conditions)) return undefined;

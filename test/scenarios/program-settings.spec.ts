@@ -16,7 +16,7 @@ import { unsignedToken } from '../support/zone-token';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** What a program that ends by itself says, as a process. */
+/** Runs as a process a program that ends by itself. */
 function runProcess(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
   const main = ['dist', 'apps', app, 'src', 'main.js'].join('/');
   const { PATH = '', NODE_OPTIONS = '' } = process.env;

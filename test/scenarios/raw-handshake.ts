@@ -2,7 +2,7 @@ import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grp
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
 import { encodeZoneHeaders, Extension } from '@causeway/kds/testing';
 
-/** What became of a handshake. */
+/** Outcome of a handshake. */
 export interface Shaken {
   readonly response: HandshakeResponse | undefined;
   readonly error: ServiceError | undefined;

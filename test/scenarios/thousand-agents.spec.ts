@@ -7,7 +7,7 @@ import { XdsPlane } from '../support/xds-plane';
 import { until } from '../support/until';
 
 const AGENTS = 1_000;
-/** How long all of them take to come back, ms. */
+/** Time within which all of them must reconnect, ms. */
 const RECONNECT = 8_000;
 /** Streams that an agent begins at once on its new connection, before one of them is answered. */
 const STREAMS = 3;

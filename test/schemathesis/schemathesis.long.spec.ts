@@ -8,7 +8,7 @@ import { fuzzSeed } from '../support/fuzz-seed';
 import { namingFixture } from '../rest/naming-fixture';
 import { ZONE_EAST } from '../rest/rest-fixture';
 
-/** Where `st` is: test/schemathesis/install.sh prints it. */
+/** Path of `st`: test/schemathesis/install.sh prints it. */
 const PROGRAM = process.env['SCHEMATHESIS'];
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '5';
 const SEED = process.env['SCHEMATHESIS_SEED'] ?? String(fuzzSeed('schemathesis'));

@@ -4,7 +4,7 @@ import { World, type Faults } from './mesh/world';
 import type { Violation } from './check/violation';
 import { shrink } from './shrink';
 
-/** Which schedules to run, and how many. */
+/** The schedules to run. */
 export interface Range {
   /** The seed of the first, and how far the next is from it. */
   readonly first: number;
@@ -20,7 +20,7 @@ interface Finding {
   readonly violation: Violation;
 }
 
-/** What came of many runs. */
+/** Result of many runs. */
 export interface Exploration {
   readonly schedules: number;
   readonly commits: number;

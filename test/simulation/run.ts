@@ -1,6 +1,6 @@
 import { explore, type Exploration } from './explore';
 
-/** What a part of an exploration found, as it crosses from one process to another. */
+/** Findings of a part of an exploration, as they cross from one process to another. */
 export interface PartFound extends Omit<Exploration, 'findings'> {
   readonly seeds: readonly number[];
 }

@@ -43,7 +43,7 @@ export class AccessMesh {
   private constructor(
     private readonly kind: ProxyKind,
     readonly plane: TrafficPlane,
-    /** Where the server listens. */
+    /** Address on which the server listens. */
     readonly host: string,
   ) {}
 
@@ -155,7 +155,7 @@ export class AccessMesh {
     });
   }
 
-  /** What redis answers, once. */
+  /** Returns the answer of redis to one request. */
   async answer(as: string): Promise<string> {
     const open = await this.say(as);
     open.end();

@@ -24,7 +24,7 @@ export class AgentProcess {
   constructor(
     readonly folder: string,
     private config: object,
-    /** What comes before each of its commands, such as `nsenter` with its arguments. */
+    /** Words before each of its commands, such as `nsenter` with its arguments. */
     private readonly enter: readonly string[] = [],
   ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ export class AgentProcess {
     return join(this.folder, 'agent.yaml');
   }
 
-  /** What its file said last. */
+  /** Returns the settings of its file. */
   get settings(): object {
     return this.config;
   }
@@ -80,12 +80,12 @@ export class AgentProcess {
     });
   }
 
-  /** What `causeway-agent` prints, and its exit code. */
+  /** Runs a command of `causeway-agent` and returns its output and exit code. */
   async command(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
     const child = this.spawn([...args, '--state', this.state]);
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (text += part.toString()));
-    // What it has printed is read to its end.
+    // Its output is read to the end.
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, text };
   }

@@ -57,7 +57,7 @@ export class AppMesh {
     return found;
   }
 
-  /** What a VirtualService makes of a kind. */
+  /** Returns the rules of a kind that a VirtualService becomes. */
   rules(name: string, kind: string): Compiled['rules'] {
     return this.compiled('VirtualService', name).rules.filter(({ id }) => id.kind === kind);
   }

@@ -9,7 +9,7 @@ import { TrafficPlane } from './traffic-plane';
 import { sketch } from './traffic-zone';
 import { until } from './until';
 
-/** What a client got. */
+/** An answer to a client. */
 export interface Answer {
   readonly status: number;
   /** The instance; empty where a proxy answered. */
@@ -20,9 +20,9 @@ export interface Answer {
 /** An instance that a test tells how to answer. */
 export interface Instance {
   readonly name: string;
-  /** What it answers; 0 holds requests until `release`. */
+  /** Status of its answers; 0 holds requests until `release`. */
   status: number;
-  /** How many requests it holds. */
+  /** Returns how many requests it holds. */
   readonly held: () => number;
   release(): void;
 }

@@ -5,7 +5,7 @@ import { ToldPlane } from './told-plane';
 export interface BuiltinProxyOptions {
   /** Node id. */
   readonly id: string;
-  /** Where the control plane is, on loopback and in plain. */
+  /** Port of the control plane on loopback, in plain text. */
   readonly xdsPort: number;
   readonly plane?: Partial<BuiltinPlaneOptions>;
 }

@@ -1,7 +1,7 @@
 import { spyOn } from 'jest-mock';
 import { exitOnError } from '@causeway/control-plane';
 
-/** What a program said before it ended by itself: its code, its output, its errors. */
+/** Exit code, output and errors of a program that ended by itself. */
 export type EndedProgram = readonly [code: number | null, out: string, err: string];
 
 class ProcessEnd extends Error {}

@@ -12,7 +12,7 @@ export const ENVOY = process.env['CAUSEWAY_ENVOY'];
 export interface EnvoyOptions {
   /** Node id. */
   readonly id: string;
-  /** Where the control plane is. */
+  /** Port of the control plane. */
   readonly xdsPort: number;
   /** A control plane that is reached by TLS: the authority that is believed. */
   readonly ca?: string;

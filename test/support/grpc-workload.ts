@@ -33,7 +33,7 @@ const bytes = {
 } as const;
 /** Answered when the test says so. */
 const HOLD = '/test.Echo/Hold';
-/** What every server has, by path. */
+/** Methods of every server, by path. */
 const METHODS = Object.fromEntries(
   [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL, HOLD].map((path) => [path, { path, ...unary, ...bytes }]),
 );
@@ -132,7 +132,7 @@ export async function plainGrpc(name: string): Promise<{ readonly port: number; 
 
 /** A gRPC server that does not know xDS, and holds calls of `/test.Echo/Hold`. */
 export interface HoldingServer {
-  /** How many calls it holds. */
+  /** Returns how many calls it holds. */
   readonly held: () => number;
   /** Answers what it holds. */
   release(): void;

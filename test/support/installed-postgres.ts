@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
 import { describeWith } from '../dns/programs';
 
-/** Where Debian puts each version of Postgres. */
+/** Folder in which Debian installs each version of Postgres. */
 const VERSIONS = '/usr/lib/postgresql';
 
 /** The programs of the newest Postgres of the machine, pg_dump and pg_basebackup among them; undefined where there is none. */
@@ -56,7 +56,7 @@ export class InstalledPostgres {
     return process.getuid?.() === 0 && this.owner ? { uid: this.owner.uid, gid: this.owner.gid } : undefined;
   }
 
-  /** Where the files of a server are. */
+  /** Returns the folder of a server's files. */
   files(name: string): string {
     return join(this.folder, name, 'data');
   }

@@ -6,7 +6,7 @@ import type { LeaderTerm } from '@causeway/runtime';
  */
 export class LapsingTerm implements LeaderTerm {
   private readonly over = new AbortController();
-  /** How often somebody has looked at the signal. */
+  /** Number of reads of the signal. */
   looks = 0;
 
   constructor(

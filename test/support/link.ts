@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** How a link carries bytes now. */
+/** The state of a link: how it carries bytes now. */
 type Carriage =
   | { readonly type: 'open' }
   /** Connections are refused. */
   | { readonly type: 'cut' }
   /** Messages are lost without an error. */
   | { readonly type: 'silent' }
-  /** What is sent arrives later, in order. */
+  /** Bytes arrive later, in order. */
   | { readonly type: 'slow'; readonly ms: number };
 
 /** A way to a server on this machine: a proxy for TCP that can be cut, slowed, half opened and led elsewhere. */

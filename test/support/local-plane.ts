@@ -7,7 +7,7 @@ import { zoneResources } from './zone-resources';
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
 
-/** What a proxy of a view would be told, at once and without a stream. */
+/** The resources of a proxy of a view, at once and without a stream. */
 export class ViewResources {
   private readonly source: EnvoyResources;
   private readonly wanted = new Map<string, Set<string>>();
@@ -39,7 +39,7 @@ export class ViewResources {
     for (const name of names) this.wanted.get(type)?.delete(name);
   }
 
-  /** What is asked for by name. */
+  /** Returns the names that are requested of a type. */
   asked(type: string): readonly string[] {
     return [...(this.wanted.get(type) ?? [])].sort();
   }

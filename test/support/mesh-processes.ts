@@ -62,7 +62,7 @@ export function httpService(name: string, host = '127.0.0.1', port = 0): Promise
   return listening(server, host, port);
 }
 
-/** What comes back for `text`; empty where the connection is refused, closed or reset before a byte came. */
+/** Returns the answer to `text`; empty if the connection is refused, closed or reset before a byte came. */
 export function say(address: string, port: number, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, address, () => socket.write(text));
@@ -93,7 +93,7 @@ export function tlsClient<T extends ConnectionOptions>(options: T) {
   return { rejectUnauthorized: false, secureContext: clientContext(options), ...options };
 }
 
-/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
+/** Returns what a server sends to a TLS client; empty if the connection ends before. */
 export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTls(tlsClient(options), () => socket.write(text));

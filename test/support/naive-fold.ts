@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** What naive policies come to on a path. */
+/** Effective policies of a path, by the naive fold. */
 export interface NaivePath {
   /** The policies on it, the least specific first. */
   readonly policies: readonly NaivePolicy[];

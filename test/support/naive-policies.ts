@@ -39,8 +39,8 @@ const byAge = (
 };
 
 /**
- * What policies come to, worked out from nothing but what is stored, as the specification has it: which paths there are, which policies
- * stand on them, and their fold from the leaf to the root. It keeps nothing and is slow; nothing of the engine is in it.
+ * Computes effective policies from the stored resources alone, as the specification has it: the paths, the policies that stand on them, and their
+ * fold from the leaf to the root. It keeps nothing and is slow; nothing of the engine is in it.
  */
 export class NaivePolicies {
   private readonly services: readonly Service[];
@@ -101,7 +101,9 @@ export class NaivePolicies {
     }
   }
 
-  /** Who has requests of their own: all; clients of a namespace with routes, or with policies for themselves; of a Gateway. */
+  /**
+   * Lists the groups of clients with requests of their own: all; clients of a namespace with routes, or with policies for themselves; of a Gateway.
+   */
   private groups(
     frontend: Service | Of<'gateway'>,
     definition: DefinitionSpec,
@@ -139,7 +141,7 @@ export class NaivePolicies {
     return frontend.type === 'service' ? frontend.ports.map((port) => backend(frontend, port)) : [];
   }
 
-  /** Where nobody's routes decide, the service itself does; clients of a namespace have the producer's routes then. */
+  /** If nobody's routes decide, the service itself does; clients of a namespace have the producer's routes then. */
   private throughRoutes(frontend: Service | Of<'gateway'>, group: string, isMade: boolean): Step[][] {
     const { namespace } = frontend.id;
     if (frontend.type === 'gateway') {
@@ -206,7 +208,7 @@ export class NaivePolicies {
     });
   }
 
-  /** What a name finds in this zone: what was made here, else all that have the name. */
+  /** Returns the services that a name finds in this zone: its own, else all that have the name. */
   private visible(namespace: string, name: string): readonly Service[] {
     const all = this.services.filter(({ id }) => id.namespace === namespace && id.name === name);
     const here = all.filter(({ id }) => id.zone === this.zone);

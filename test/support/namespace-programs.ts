@@ -45,7 +45,7 @@ export function serveIn(namespace: NetworkNamespace, ...places: readonly string[
   return namespace.serve(SERVE, ...places);
 }
 
-/** What is answered at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after five seconds. */
+/** Returns the answer at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after five seconds. */
 export async function dialFrom(from: NetworkNamespace, ...addresses: readonly string[]): Promise<unknown> {
   const dialer = dialers.get(from) ?? (await from.serve(DIAL));
   dialers.set(from, dialer);

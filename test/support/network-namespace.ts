@@ -5,7 +5,7 @@ import { NetworkFailure, type NetworkTools } from '@causeway/agent/testing';
 /** Whether network namespaces with packet filters can be made here: Linux, iproute2, nftables, and the right to. */
 export const canFilter = works('unshare', '-n', 'nft', 'list', 'ruleset') && works('ip', '-V');
 
-/** What a program in the namespace printed, and how it ended. */
+/** Output and exit code of a program in the namespace. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
@@ -100,7 +100,7 @@ export class NetworkNamespace implements NetworkTools {
     }
   }
 
-  /** What `nsenter` needs to run a command in it. */
+  /** Returns the words of `nsenter` that run a command in it. */
   get enter(): readonly string[] {
     return ['-t', String(this.keeper.pid), '-n'];
   }

@@ -10,13 +10,13 @@ import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
 
 const LISTED: readonly string[] = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
 
-/** What the proxies of one view were given, and were not told since that it may be another. */
+/** Resources that the proxies of one view have, and for which no change was announced since. */
 interface Given {
   /** Resources by type and name; undefined where there was none. */
   readonly resources: Map<string, Map<string, EncodedResource | undefined>>;
-  /** What they listed, by type. */
+  /** The names that they listed, by type. */
   readonly lists: Map<string, ReadonlySet<string>>;
-  /** What they asked for and acked, so that a source that knows nothing of it can be told. */
+  /** Requests and acks of the proxies, to replay to a source that knows none of them. */
   readonly asked: ((of: EnvoyResources, proxy: Proxy<EnvoyView>) => void)[];
   /** Addresses that they use on demand, by the names of their clusters. */
   readonly onDemand: Set<string>;
@@ -27,9 +27,9 @@ interface Given {
  * not told of since must be what resources that are made anew give. A difference is a proxy that is left behind.
  */
 export class OracleSource implements ResourceSource<EnvoyView> {
-  /** What proxies hold that a build from nothing does not give. */
+  /** Resources that proxies hold and a build from nothing does not give. */
   readonly differences: string[] = [];
-  /** How many answers were compared. */
+  /** Number of compared answers. */
   compared = 0;
   private readonly views = new Map<EnvoyView, Given>();
 
@@ -137,7 +137,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
     reuseEncoded(fresh, (view, type, name) => this.views.get(view)?.resources.get(type)?.get(name));
     const close = fresh.follow();
     for (const [view, { resources, lists, asked, onDemand }] of this.views) {
-      // What is used of an address is listed once its proxy has taken what it was told of it.
+      // A used address is listed once its proxy has acked the resources of it.
       if ([...onDemand].some((name) => resources.get(RESOURCE_TYPES.cluster)?.has(name) !== true)) continue;
       const proxy = { id: 'oracle', view };
       for (const ask of asked) ask(fresh, proxy);

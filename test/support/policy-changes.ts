@@ -71,7 +71,7 @@ const route = fc
   })
   .map(({ sectionName, ...target }): JsonObject => ({ ...target, ...(sectionName !== null && { sectionName }) }));
 
-/** What a kind can be for; a policy that names another than its kind declares takes no effect, and some do. */
+/** Targets of a kind; a policy that targets another than its kind declares takes no effect, and some do. */
 const ofRules = fc.oneof(above, placed(service), route);
 const ofBackends = fc.oneof(above, placed(service), external);
 const targets: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {

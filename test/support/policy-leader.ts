@@ -23,12 +23,12 @@ import { meshesOf } from './meshes';
 import { RouteLeader } from './route-leader';
 import type { TestPlane } from './test-plane';
 
-/** What a leader that writes the status of policies has besides its plane. */
+/** Options of a leader that writes the status of policies. */
 export interface PolicyLeaderOptions {
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
   readonly isBeside?: boolean;
-  /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
+  /** Time until the leader reports that it waits, and interval of the next reports, ms; a second unless given. */
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
   /** The zones of Kuma, for which policies are translated; without it none is. */
   readonly kuma?: () => readonly string[];
@@ -72,12 +72,12 @@ export class PolicyLeader {
     return this.leader.settle();
   }
 
-  /** How many policies stand how, by the reason of their condition `Enforced`. */
+  /** Returns how many policies have each reason of the condition `Enforced`. */
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(policyCounts([this.loop]));
   }
 
-  /** How many rows the loop of policies has written. */
+  /** Returns how many rows the loop of policies has written. */
   get written(): number {
     return this.leader.runner.stats.loops['policies']?.written ?? 0;
   }

@@ -21,11 +21,11 @@ const IDENTITY = 'identity';
 const PAUSES = { base: 100, cap: 5_000 };
 const PORT = 16_379;
 
-/** How the zone of simulated agents is reached. */
+/** Address and credentials of the zone of simulated agents. */
 export interface SimulatedZone {
   /** `host:port` of the xDS ports of its replicas. */
   readonly addresses: readonly string[];
-  /** By what they are verified, PEM; plain text where it is absent. */
+  /** The authority that verifies its ports, PEM; plain text if absent. */
   readonly authority?: string;
   /** A dataplane token of the workload `WORKLOAD`. */
   readonly token: string;
@@ -78,7 +78,7 @@ export class SimulatedAgent {
     return this.settled;
   }
 
-  /** Where its streams stand, for messages. */
+  /** State of its streams, for messages. */
   get reason(): string {
     const lease = this.holder.states().get(`${MESH}/${this.name}`);
     return JSON.stringify({ attachment: this.holder.attachment, lease, ads: this.client?.state });

@@ -17,7 +17,7 @@ export class StormZone {
     private plane: ProcessPlane,
     private readonly env: PlaneEnvironment,
     private readonly place: { readonly database: TestDatabase; readonly folder: string },
-    /** How agents reach it. */
+    /** Address and credentials for agents. */
     readonly reached: SimulatedZone,
   ) {}
 

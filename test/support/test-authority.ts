@@ -25,7 +25,7 @@ export class TestAuthority {
     /** PEM. */
     readonly certificate: string,
     private readonly keys: webcrypto.CryptoKeyPair,
-    /** What stands behind the certificates that it issues: its own, where it is no root. */
+    /** Certificates that follow those that it issues: its own, unless it is a root. */
     private readonly behind = '',
   ) {}
 

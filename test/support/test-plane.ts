@@ -52,7 +52,7 @@ export class TestPlane {
     throw new Error('this plane has a database');
   }
 
-  /** What a resource made here is called. */
+  /** Returns the identity of a resource made here. */
   id(kindName: string, name: string, at: Partial<Identity> = {}): Identity {
     const kind = this.kinds.kind(kindName);
     if (!kind) throw new Error(`no kind ${kindName}`);

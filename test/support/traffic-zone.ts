@@ -12,7 +12,7 @@ import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@caus
 import { ResourceIndex } from '@causeway/store';
 import type { AccessSource } from '@causeway/xds-translation';
 
-/** What of a resource a test chooses. */
+/** Fields of a resource that a test chooses. */
 export interface TrafficSketch {
   readonly mesh?: string;
   readonly zone?: string;

@@ -6,7 +6,7 @@ import type { Change } from '@causeway/store';
 import { meshesOfZone } from './meshes';
 import { EAST, idOf, LoopHarness, put, type Replica } from './loop-harness';
 
-/** How long freed addresses rest here, ms. */
+/** Cooldown of freed addresses here, ms. */
 export const COOLDOWN = 60_000;
 
 /** The ranges of the product. */

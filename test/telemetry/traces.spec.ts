@@ -92,7 +92,7 @@ describe('the trace of a request', () => {
       'west: loop vip',
     ]);
     expect(vip?.attributes).toMatchObject({ 'causeway.kind': 'MeshService', 'causeway.name': 'redis' });
-    // What was written before it, in a trace that nobody samples, has come to west by now.
+    // Earlier writes, in a trace that nobody samples, have come to west by now.
     expect(receiver.trace(unsampled.traceId)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import type { EnvoyProcess } from '../support/envoy-process';
 import type { ProcessPlane } from '../support/process-plane';
 
-/** What a zone shows of its certificate authority. */
+/** The state of a zone's certificate authority. */
 export interface ShownAuthority {
   readonly step: 'steady' | 'trusting' | 'retiring';
   readonly usedBy?: string;

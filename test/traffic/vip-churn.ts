@@ -11,7 +11,7 @@ export interface Slot {
   readonly port: number;
 }
 
-/** How services come and go, and who calls them. */
+/** Options of the churn: how services come and go, and their callers. */
 export interface ChurnOptions {
   readonly zone: ProcessPlane;
   readonly slots: readonly Slot[];
@@ -26,7 +26,7 @@ export interface ChurnOptions {
   readonly isEnough?: (outcome: ChurnOutcome) => boolean;
   /** Services made a second, at most. */
   readonly rate: number;
-  /** How long a service waits for a call that is answered at its address before it goes, ms; on a slow machine proxies hear of it late. */
+  /** Time for which a service waits before it goes for a call that is answered at its address, ms; on a slow host proxies learn of it late. */
   readonly awaitsCall?: number;
   /** ms between two calls of one caller. */
   readonly every: number;
@@ -34,7 +34,7 @@ export interface ChurnOptions {
 
 export interface ChurnOutcome {
   readonly made: number;
-  /** How often an address went on to another process. */
+  /** Returns how often an address passed to another process. */
   readonly reused: number;
   readonly calls: number;
   readonly answered: number;

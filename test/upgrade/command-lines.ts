@@ -18,7 +18,7 @@ const GENERATOR = JSON.stringify({
   },
 });
 
-/** What a user asks by REST: the whole command, and what is sent to it. */
+/** Commands of a user over REST: the whole command, and its input. */
 const AT_GLOBAL = [['zones'], ['version'], ['get', 'meshes'], ['get', 'hostnamegenerators'], ['apply', '-f', '-']];
 const IN_ZONE = [
   ['get', 'meshservices'],

@@ -80,7 +80,7 @@ export class MixedMesh {
     return `${this.network.prefix}.${XDS_NET + 1}.${++this.machines}`;
   }
 
-  /** Where proxies of a zone connect, the same for every version of a replica. */
+  /** Returns the addresses where proxies of a zone connect, the same for every version of a replica. */
   xdsAddresses(zone: ZoneName): readonly string[] {
     return Array.from({ length: REPLICAS }, (_, n) => `${this.xdsHost(zone, n)}:${XDS_PORT}`);
   }

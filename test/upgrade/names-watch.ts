@@ -39,7 +39,7 @@ export class NamesWatch {
     this.running = this.run();
   }
 
-  /** How many services and hostnames were shown so far. */
+  /** Returns how many services and hostnames were shown so far. */
   get size(): number {
     return this.seen.size;
   }
@@ -59,7 +59,7 @@ export class NamesWatch {
   private async look(replica: Replica): Promise<void> {
     this.looks += 1;
     try {
-      // What it showed before this look: DNS may be a moment behind REST.
+      // Names that it showed before this read: DNS may be a moment behind REST.
       const due = [...this.seen.due(replica)].filter(([name]) => !name.includes('@'));
       const shown = await shownNames(replica.plane.restUrl);
       if (!this.zone.serves(replica)) return;

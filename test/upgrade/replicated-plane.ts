@@ -11,7 +11,7 @@ export interface Replica {
   readonly since: number;
 }
 
-/** What a `ReplicatedPlane` is made of. */
+/** Parts of a `ReplicatedPlane`. */
 export interface ReplicatedPlaneParts {
   readonly app: 'global' | 'zone';
   readonly name: string;
@@ -31,7 +31,7 @@ export class ReplicatedPlane {
     return this.parts.name;
   }
 
-  /** How many replicas it has when all run. */
+  /** Number of replicas when all run. */
   get size(): number {
     return this.parts.replicas;
   }

@@ -66,7 +66,7 @@ export class TrafficOfWrites {
     for (let deadline = performance.now() + LONGEST; ;) {
       const left = await this.notShown(missing);
       if (left.length === 0) return;
-      // What still comes is late, not lost.
+      // Writes that still arrive are late, not lost.
       if (left.length < missing.length) deadline = performance.now() + LONGEST;
       missing = left;
       if (performance.now() > deadline) break;
@@ -159,7 +159,7 @@ function hasCopies(origin: string, name: string): boolean {
   return origin === 'global' || name === 'global';
 }
 
-/** How REST names where a resource was made; the global has no name. */
+/** Returns the name of the zone where a resource was made, as in REST; the global has no name. */
 function zoneOf(origin: string): string {
   return origin === 'global' ? '' : origin;
 }

@@ -88,7 +88,7 @@ type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never;
 const requestOf = (one: Asked): HttpRequest =>
   httpRequest({ ...one, url: one.path + one.query, headers: { ...one.headers } });
 
-/** What decides, by the text of the specification read from above, with nothing prepared and nothing kept. */
+/** Returns the deciding rule by the text of the specification, with nothing prepared and nothing kept. */
 function naive(routes: readonly Route[], frontend: Service, one: Asked): string {
   if (frontend.headless || !frontend.ports.some(({ port }) => port === one.port)) return 'implicit';
   const names = (r: Route): boolean =>

@@ -7,7 +7,7 @@ import { createPostgresBackend } from '../testing/connected-backend';
 
 const LENGTH = 60_000;
 
-/** What the conformance suite cannot say: many at once, programs of the version before, and what stands in the tables. */
+/** Beyond the conformance suite: many leases at once, programs of the version before, and the contents of the tables. */
 describe('secrets of leases in Postgres', () => {
   let database: TestDatabase;
   let backends: readonly PostgresBackend[];

@@ -29,7 +29,7 @@ const nested = (depth: number): JsonObject =>
 describe('what sync takes', () => {
   it.each<[string, Partial<InboundResource>]>([
     ['a good resource', {}],
-    // What Kuma accepts is kept (docs/design.md §5 "Strict at the door, tolerant on the wire").
+    // Values that Kuma accepts are kept (docs/design.md §5 "Strict at the door, tolerant on the wire").
     ['port 0, -1 and 65536', { spec: { ports: [{ port: 0 }, { port: -1 }, { port: 65_536 }] } }],
     ['a port twice', { spec: { ports: [{ port: 80 }, { port: 80 }] } }],
     ['an unknown protocol', { spec: { ports: [{ port: 80, appProtocol: 'smtp' }] } }],

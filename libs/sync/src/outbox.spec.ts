@@ -9,7 +9,7 @@ const KIND = 'MeshService';
 const keyOf = (name: string): ResourceKey => `${name}////`;
 const nameOf = (key: ResourceKey): string => key.slice(0, -4);
 
-/** What a peer may hold, by identity key. */
+/** Resources that a peer may hold, by identity key. */
 class Shelf {
   readonly items = new Map<ResourceKey, OutboundResource>();
   at = 0;

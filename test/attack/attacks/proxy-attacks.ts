@@ -8,9 +8,9 @@ import { deltaClient, type DeltaClient } from '../../support/ads-client';
 import { textOf, type Arena, type Attack, type ProxyTarget } from '../target';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
-/** Where connections come from that are more than one client may have: the limit of an address is not that of others. */
+/** Source address of connections that exceed what one client may have: its limit must not affect other addresses. */
 const CROWD = '127.0.0.9';
-/** How long a blow waits for what the zone makes of it, ms. */
+/** Time for which a blow waits for the zone's reaction, ms. */
 const PATIENCE = 5_000;
 /** A proxy that behaves is answered in this time, whatever others do, ms. */
 const SERVED = 30_000;

@@ -4,9 +4,9 @@ import { decodeRequest, type WireRequest, type WireResource } from '@causeway/kd
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 
-/** How long a blow waits for what the global makes of it, ms. */
+/** Time for which a blow waits for the global's reaction, ms. */
 const PATIENCE = 3_000;
-/** How many forms of an attack there are. */
+/** Number of variants of an attack. */
 const VARIANTS = 3;
 const LARGEST_INTEGER = Number.MAX_SAFE_INTEGER;
 

@@ -68,7 +68,7 @@ async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Lead
   await store.write(last).catch(() => undefined);
 }
 
-/** What a handler does that held the event loop for too long and then writes, asking nobody whether its term still stands. */
+/** Writes as a handler does that held the event loop for too long and does not check whether its term still stands. */
 async function holdAndWrite(store: ResourceStore, ms: number, term: LeaderTerm | undefined): Promise<void> {
   // Stands still without computing: other tests need the processor.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -1,6 +1,5 @@
 /*
- * What a leader survives, on real servers, with the lock in Redis and with the lease in Postgres alone; where another file tests it, that
- * file is named:
+ * Faults that a leader survives, on real servers, with the lock in Redis and with the lease in Postgres alone. A fault that another file tests names that file:
  * * a leader that plans from an index older than its epoch.
  * * a candidate that slept between lock and epoch.
  * * Redis killed and back.

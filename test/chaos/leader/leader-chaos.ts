@@ -24,7 +24,7 @@ export interface ChaosReport extends AuditReport {
 }
 
 const CANDIDATES = 3;
-/** How the leader is driven out, and how often: a process that starts costs seconds, a pause does not. */
+/** Faults that end the leader's term, and their weights: a process that starts costs seconds, a pause does not. */
 const FAULTS = [
   'pause',
   'pause',

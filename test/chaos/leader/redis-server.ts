@@ -5,13 +5,13 @@ import { createClient } from '@redis/client';
 import { freePort } from '../../../scripts/lib/ports.mjs';
 import { until } from '../../support/until';
 
-/** What a server is told beside its port. */
+/** Options of a server, besides its port. */
 export interface RedisServerOptions {
   readonly port?: number;
   readonly mode?: 'server' | 'sentinel';
   /** A file of settings, which a Sentinel writes to. */
   readonly file?: string;
-  /** Where it runs; what it writes is there. */
+  /** The folder where it runs and writes. */
   readonly folder?: string;
   readonly more?: readonly string[];
   /** It takes TLS only, and speaks it to the others of its kind. */

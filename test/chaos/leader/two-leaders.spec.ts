@@ -63,7 +63,7 @@ const global = (kind: string, name: string, spec = {}): Change => ({
   spec,
 });
 
-/** What users do between two rounds: services come, go, and change places in the contest for names. */
+/** Changes as users make them between two rounds: services come, go, and change places in the contest for names. */
 function churn(round: number): readonly Change[] {
   const come = [0, 1, 2].map((i) => service(3 * round + i, round + i));
   const go = round < 4 ? [] : [gone(3 * round - 12), gone(3 * round - 11)];
@@ -105,7 +105,7 @@ function nodeOf({ status }: Pick<RowVersion, 'status'>): string | undefined {
   return isJsonObject(node) && typeof node['name'] === 'string' ? node['name'] : undefined;
 }
 
-/** How often a Dataplane changed its node, and where it left one that was still there (T003-33). */
+/** Returns how often a Dataplane changed its node, and how often it left a node that was still there (T003-33). */
 function bindingsOverTime(
   dataplanes: readonly RowVersion[],
   nodes: readonly RowVersion[],

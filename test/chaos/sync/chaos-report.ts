@@ -1,6 +1,6 @@
 import type { Verdict } from './verdict';
 
-/** What became of a run. A run that broke off has no findings. */
+/** Result of a run. A run that was aborted has no findings. */
 export interface ChaosReport extends Partial<Findings> {
   readonly seed: number;
   readonly seconds: number;

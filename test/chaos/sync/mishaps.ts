@@ -5,9 +5,9 @@ import type { ReplicaProcess } from './replica-process';
 /** Something that goes wrong, and its end. */
 export interface Mishap {
   readonly name: string;
-  /** What it befalls; two at once have none in common. */
+  /** The objects that it befalls; two mishaps at once have none in common. */
   readonly targets: readonly object[];
-  /** How long it lasts, ms. */
+  /** Its duration, ms. */
   readonly lasts: number;
   begin(): Promise<void> | void;
   end(): Promise<void> | void;

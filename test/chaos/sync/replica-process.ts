@@ -33,7 +33,7 @@ export class ReplicaProcess {
     return this.current;
   }
 
-  /** What it said last, for messages. */
+  /** Its last output, for messages. */
   get lastLines(): readonly string[] {
     return this.current?.lastLines ?? [];
   }

@@ -11,7 +11,7 @@ import { ZoneWriter } from './zone-writer';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long things go wrong. */
+  /** Duration of the faults, s. */
   readonly seconds: number;
 }
 
@@ -95,7 +95,7 @@ class SyncChaos {
     };
   }
 
-  /** What was seen when it held, or at last. */
+  /** Returns the value seen when `holds` became true, or the last one. */
   private async settle<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
     let seen = await look();
     const settled = async (): Promise<boolean> => holds((seen = await look()));

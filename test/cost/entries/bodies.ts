@@ -44,7 +44,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
   ];
 }
 
-/** What of a body is left for the main thread. */
+/** Returns the part of reading a body that the main thread does. */
 function left(format: BodyFormat, kind: Kind): (text: string) => () => unknown {
   return (text) => {
     const bytes = Buffer.from(text);

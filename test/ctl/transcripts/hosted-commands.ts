@@ -7,7 +7,7 @@ import { readCliConfig } from '../../../apps/ctl/src/config';
 /** Behind the name of a folder whose call is complete. */
 const COMPLETE = '.call';
 
-/** What an option or a command of these needs is a process: a signal ends it, or it writes to the standard output itself. */
+/** Options and commands that need a process: a signal ends them, or they write to the standard output themselves. */
 const NEED_PROCESS = ['-w', '--watch', 'export', 'edit'];
 
 /**

@@ -18,7 +18,7 @@ const SETTLED = 2_000;
 /** ms after which an output that goes on changing is written as it is. */
 const UNSETTLED = 30_000;
 
-/** What the commands of a page run in. */
+/** Environment in which the commands of a page run. */
 export interface TranscriptWorld {
   readonly shell: TranscriptShell;
   /** The address of the REST interface of a control plane. */
@@ -66,7 +66,7 @@ function readable(steps: readonly Step[]): object {
   return steps.map(({ command, output }) => ({ command, output: masked(output).split('\n') }));
 }
 
-/** What a command prints, asked again until it is as the page says or, when the page is written, stays as it is. */
+/** Repeats a command until its output is as on the page or, while the page is written, stays the same. Returns the last output. */
 async function settled({ command, output }: Step, ask: () => Promise<string>): Promise<string> {
   let last = await ask();
   if (!UPDATE) {

@@ -21,12 +21,12 @@ interface Job {
   readonly ended: Promise<number | null>;
 }
 
-/** What a shell has besides the programs of this repository. */
+/** Options of a shell, besides the programs of this repository. */
 export interface ShellOptions {
   /** Commands of its own, by their name: what a shell executes, its arguments behind it. */
   readonly commands?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** What a command of the page names, and what it means in this run. */
+  /** Names in the commands of the page, and their values in this run. */
   readonly meant?: ReadonlyMap<string, string>;
   /** Runs the command line tool within this process, where it needs none of its own. */
   readonly hosted?: boolean;
@@ -35,7 +35,7 @@ export interface ShellOptions {
 /** A shell with the built programs on its path, in an empty folder that is also its home. */
 export class TranscriptShell {
   private readonly root = mkdtempSync(join(tmpdir(), 'causeway-cli-'));
-  /** Where its commands run. */
+  /** The working directory of its commands. */
   readonly folder = join(this.root, 'work');
   private job: Job | undefined;
   private readonly hosted: HostedCommands | undefined;
@@ -53,8 +53,8 @@ export class TranscriptShell {
   }
 
   /**
-   * What a command prints against a server; of an exit code other than 0, a last line tells. `COMMAND &` prints nothing;
-   * see `foreground`.
+   * Runs a command against a server and returns its output, with a last line for an exit code other than 0. `COMMAND &` prints nothing; see
+   * `foreground`.
    */
   async run(command: string, server: string): Promise<string> {
     const background = /^(.*\S)\s*&$/.exec(command)?.[1];
@@ -67,7 +67,7 @@ export class TranscriptShell {
     return `${output()}${code === 0 ? '' : `exit code: ${code}\n`}`;
   }
 
-  /** What the background job printed so far. */
+  /** Returns the output of the background job so far. */
   foreground(): string {
     if (!this.job) throw new Error('no job runs in the background');
     return this.job.output();

@@ -12,7 +12,7 @@ import { sharedMesh } from './shared-mesh';
 const SERVICE = '/meshes/default/meshservices/api';
 const BACKEND = '/meshes/default/dataplanes/web-1';
 
-/** What a version that knows more leaves in a store: a field, as its user wrote it, and a resource of a new kind. */
+/** Leaves in a store what a newer version may: a field, as its user wrote it, and a resource of a new kind. */
 const FIELD = `WITH head AS (UPDATE store_head SET revision = revision + 1 RETURNING revision)
   UPDATE resources r SET spec = spec || '{"future": {"level": 7}}', generation = generation + 1, revision = head.revision,
     origin_revision = head.revision FROM head WHERE r.kind = 'MeshService' AND r.name = 'api'`;

@@ -17,7 +17,7 @@ interface CommitCheck {
   check(commit: Commit): void;
 }
 
-/** What a checker goes by besides the mesh. */
+/** Limits of a checker, besides the mesh. */
 export interface CheckLimits {
   readonly rest: number;
   readonly hold: number;

@@ -119,7 +119,7 @@ function isNewer(have: Row, want: Row): boolean {
   return have.origin.incarnation === want.origin.incarnation && have.origin.revision > want.origin.revision;
 }
 
-/** What a disk holds under a key; undefined where that is deleted. */
+/** Returns the row of a disk under a key; undefined if it is deleted. */
 export function living(disk: WatchedDisk, key: string): Row | undefined {
   const row = disk.rows.get(key);
   return row?.deletedAt === undefined ? row : undefined;

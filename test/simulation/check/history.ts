@@ -11,7 +11,7 @@ export interface Version {
   readonly at: number;
 }
 
-/** Where a copy says it is from. */
+/** Origin that a copy names. */
 export type Origin = Pick<Row['origin'], 'incarnation' | 'revision'>;
 
 /** The incarnations of one store, and when the last began by a restore. */
@@ -20,7 +20,7 @@ interface Lives {
   restoredAt: number | undefined;
 }
 
-/** What was made where, and when: the truth that copies are held against. */
+/** Records what was made where, and when: the truth against which copies are checked. */
 export class History {
   private readonly versions = new Map<string, Map<string, Version>>();
   /** For each incarnation of its origin, the newest revision at which a resource was deleted or excluded from sync. */
@@ -105,7 +105,7 @@ export class History {
     this.gone.set(key, (this.gone.get(key) ?? new Map<string, number>()).set(disk.incarnation, row.revision));
   }
 
-  /** What a Zone or Mesh says of what belongs to it. */
+  /** Records what a Zone or Mesh says of its resources. */
   private takeOwner({ kind, name }: Pick<Row['id'], 'kind' | 'name'>, row: Row | undefined): void {
     if (kind !== 'Zone' && kind !== 'Mesh') return;
     const { now } = this.timeline;
@@ -141,7 +141,7 @@ class Spells {
   }
 }
 
-/** What a Zone says of its being lost; undefined where it is not, or there is no Zone. */
+/** Returns what a Zone says of its loss; undefined if it is not lost, or there is no Zone. */
 export function lostOf(zone: Row | undefined): LostState | undefined {
   return readLostState({ status: zone?.status ?? {} });
 }

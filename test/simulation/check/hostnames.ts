@@ -36,7 +36,7 @@ export class HostnameCheck {
 }
 
 interface Contest {
-  /** Who claims the name by which generator, in one order. */
+  /** Claims on the name, each with its generator, in one order. */
   readonly claims: string[];
   winner: string;
 }

@@ -51,7 +51,7 @@ export class ProxyCheck {
     index.subscribe(() => this.check());
   }
 
-  /** How many answers were compared. */
+  /** Returns the number of compared answers. */
   get compared(): number {
     return this.oracle.compared;
   }

@@ -4,7 +4,7 @@ import { MemoryDisk, type MemoryDiskOptions, type NewestOrder } from '@causeway/
 /** A row as the disk keeps it. */
 export type Row = NonNullable<ReturnType<MemoryDisk['rows']['get']>>;
 
-/** Who writes, and what they asked for. */
+/** The writer, and its request. */
 export interface Writing {
   /** Name of the process; empty for users. */
   readonly writer: string;

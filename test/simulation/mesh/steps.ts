@@ -36,7 +36,7 @@ export type UserAction =
       readonly type: 'zone';
       readonly zone: string;
       readonly enabled: boolean;
-      /** What becomes of its services when it is lost; the configured rule where it is absent. */
+      /** What to do with its services when it is lost; the configured rule if absent. */
       readonly lost?: { readonly policy: LostPolicy; readonly after: string };
     }
   /** The mesh that everything is in, made or deleted. */

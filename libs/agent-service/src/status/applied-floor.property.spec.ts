@@ -27,7 +27,7 @@ interface Proxy {
 interface Stream {
   readonly proxy: Proxy;
   readonly since: number;
-  /** What the replica knows that the proxy applies; -1: not known yet. */
+  /** The revision that the proxy applies, as far as the replica knows; -1: not known yet. */
   applied: number;
   /** The proxy is gone without a word since. */
   brokenAt?: number;
@@ -336,7 +336,7 @@ describe('I11: the revision that all proxies of a zone apply', () => {
         for (const [action, i, j] of story) await world.act(action, i, j);
         for (const i of [0, 1]) await world.act('stop', i, 0);
         for (const j of [0, 1, 2]) await world.act('connect', j, j);
-        // What replicas and proxies that are gone reported counts for two days at most.
+        // Reports of replicas and proxies that are gone count for two days at most.
         for (let days = 0; days < 12; days++) {
           for (const i of [0, 1]) await world.act('catch up', i, 0);
           for (const [i, j] of [0, 1].flatMap((of) => [0, 1, 2].map((proxy) => [of, proxy] as const)))

@@ -223,7 +223,7 @@ describe('a reporter of proxies', () => {
             if (action === 'rest') await world.rest();
             else world.act(action, i, j);
             await world.look();
-            // What was sent travels, or is under way at the next look.
+            // Sent reports arrive now, or are under way at the next check.
             if (isSlow) for (let turn = 0; turn < 10; turn++) await yieldToEventLoop();
             await world.look();
           }

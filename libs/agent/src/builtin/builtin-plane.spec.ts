@@ -195,7 +195,7 @@ describe('the builtin plane', () => {
     await once(socket, 'connect');
     await until('the server', () => flooding !== undefined);
     const waiting = (): number => flooding?.socket.writableLength ?? 0;
-    // What was taken stands in buffers of the kernel and of both planes.
+    // Bytes that were accepted stand in buffers of the kernel and of both proxies.
     let [before, same] = [-1, 0];
     await until('nothing moves', () => {
       same = waiting() === before ? same + 1 : 0;
@@ -292,7 +292,7 @@ describe('the builtin plane', () => {
 
   it('believes a chain with an authority in between, on both sides, and none that ends at another trust domain', async () => {
     const [issuer, foreign] = await Promise.all([authority.between('issuer'), east.between('issuer')]);
-    /** What a caller with this certificate is answered; undefined where it is closed. */
+    /** Returns the answer to a caller with this certificate; undefined if the connection is closed. */
     const call = async ({ chain: cert, key }: TestCertificate): Promise<string | undefined> => {
       const tls = connectTls({ host: SERVER, port: PORT, cert, key, rejectUnauthorized: false });
       tls.write('hello');

@@ -14,7 +14,7 @@ const SERVER = 'spiffe://default.east.mesh.local/workload/server';
 const PLAIN = { isTls: false, serverName: '', alpn: [] };
 const MESH = { isTls: true, serverName: 'x', alpn: ['kuma'] };
 
-/** What the translation says, as the builtin plane reads it. */
+/** The translation as the builtin proxy decodes it. */
 describe('a plane is notified', () => {
   const zone = new TrafficZone();
   let authority: TestAuthority;

@@ -144,7 +144,7 @@ function commandLines(): string {
 describe('health checks', () => {
   const received: { readonly ready: boolean; readonly reason: string }[] = [];
   const end = new AbortController();
-  /** How often the sockets that listen were read. */
+  /** Number of times that the listening sockets were read. */
   let looks = 0;
   const checks = new HealthChecks({
     clock: systemClock,

@@ -45,7 +45,7 @@ describe('the names of a machine', () => {
   let dns: DnsServer;
   let port = 0;
   let xdsPort = 0;
-  /** What the plane waits for before it has taken something. */
+  /** The plane takes nothing before this resolves. */
   let hold: Promise<void>;
 
   const view: EnvoyView = {

@@ -15,7 +15,7 @@ function broken(kindName: string, spec: JsonObject): string | undefined {
 const KEPT = 'kept and handed on unchanged: ';
 
 describe('brokenRules', () => {
-  // What Kuma 2.14.3 was seen to let pass (docs/design.md §5 Strict at the door, tolerant on the wire).
+  // Specs that Kuma 2.14.3 accepted (docs/design.md §5 Strict at the door, tolerant on the wire).
   it.each<[string, JsonObject, string]>([
     ['port 0', { ports: [{ port: 0 }] }, 'spec.ports[0].port must be 1 to 65535; got 0 (DNS has no SRV record for it)'],
     [

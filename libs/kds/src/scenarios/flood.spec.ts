@@ -66,7 +66,7 @@ describe('a zone that floods', () => {
   it('is not read while its messages cannot be written, and is taken in whole and in order afterwards', async () => {
     const MESSAGES = 60;
     await global.holds(global.id('Zone', 'flood'));
-    // What was written does not show: the writer waits.
+    // The written resource is not visible: the writer waits.
     global.gate.shut();
     const sent = await pour(MESSAGES);
     const size = sent[0]?.length ?? 0;

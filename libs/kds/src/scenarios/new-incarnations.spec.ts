@@ -6,7 +6,7 @@ import { confirmPeerIncarnation } from '../session/peer-state';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
-/** How often a replica looks for the operator's word. */
+/** Interval at which a replica reads the operator's decision, ms. */
 const POLL_INTERVAL = 5_000;
 
 describe('a new incarnation of a zone', () => {

@@ -26,7 +26,7 @@ describe('which services are translated again once one has changed', () => {
   const west = service('web', 'west');
   const other = service('api', 'east');
 
-  /** What is looked at again after a change, where these are there before it and these zones are of Kuma. */
+  /** Returns the keys that are planned again after a change, if these resources exist before it and these zones are of Kuma. */
   function stale(
     there: readonly Resource[],
     { before, after }: { readonly before?: Resource; readonly after?: Resource },

@@ -12,7 +12,7 @@ const MESHES = ['default', 'other'];
 const NAMESPACES = ['a', 'b'];
 const NAMES = ['x', 'y'];
 
-/** What a peer or an older store may have left in place of a value. */
+/** Values that a peer or an older store may have left in place of a valid one. */
 const anything = fc.oneof(fc.constant(null), fc.string(), fc.integer(), fc.constant([]), fc.constant({ a: [null] }));
 const orAnything = <T>(good: fc.Arbitrary<T>) => fc.oneof({ weight: 9, arbitrary: good }, anything);
 const ref = fc.record(

@@ -36,13 +36,13 @@ function pair(strategy: Strategy, established: JsonValue, challenger: JsonValue)
   return strategy === 'PatchDefaults' ? merged(established, challenger) : merged(challenger, established);
 }
 
-/** What the specification decides for (2.1 B). */
+/** Folds as the specification decides (2.1 B). */
 const fromTheLeaf = (all: readonly Policy[]): JsonValue =>
   all
     .slice(0, -1)
     .reduceRight((below: JsonValue, { strategy, spec }) => pair(strategy, spec, below), all.at(-1)?.spec ?? {});
 
-/** What the seed's flowchart says literally (2.1 F): the result of two takes the strategy of the more specific one. */
+/** Folds as the seed's flowchart says literally (2.1 F): the result of two takes the strategy of the more specific one. */
 const fromTheRoot = (all: readonly Policy[]): JsonValue =>
   all.slice(1).reduce<{ spec: JsonValue; strategy: Strategy }>(
     (above, { spec, strategy }) => ({

@@ -113,7 +113,7 @@ function viewsOf(kind: KindTable): Views {
   return new Map(paths.map((path) => [path.key, { path, spec: foldPath(kind, path)?.spec }]));
 }
 
-/** What a path comes to for those who take it: a view that is not there is the producer's. */
+/** Returns the effective spec of a path for its readers: a missing view is the producer's. */
 function seen(views: Views, path: PolicyPath): JsonObject | undefined {
   const own = views.get(path.key);
   if (own || !path.context) return own?.spec;

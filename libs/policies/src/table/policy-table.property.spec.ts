@@ -14,7 +14,7 @@ const changes = fc
 
 const pathsOf = (kind: KindTable): PolicyPath[] => [...pathsAt(kind, MESH, kind.policies.attachments)];
 
-/** What a kind counts below each Namespace: paths by the policies that stand below it. */
+/** Returns the counts of a kind below each Namespace: paths by the policies that stand below it. */
 function counted({ contexts, scopes }: KindTable): Map<string, number> {
   const found = new Map<string, number>();
   const add = (key: string, paths: number): void => {

@@ -53,7 +53,7 @@ describe.each(planes)('on a control plane of role $role', (cp) => {
     };
     await expect(ask(explainer, life.signal)).rejects.toThrow('gone');
     expect(index.seen).toBeLessThanOrEqual(3 * SLICE);
-    // What nobody waits for is not worked on behind their back either.
+    // Work that nobody waits for is not done in the background either.
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
     expect(index.seen).toBeLessThanOrEqual(3 * SLICE);

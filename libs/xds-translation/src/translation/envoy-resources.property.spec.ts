@@ -32,7 +32,7 @@ const allViews: readonly EnvoyView[] = [
       reentry: { address: '127.0.0.1', port: 15011 },
       ipv6: true,
     },
-    // What is used on demand would depend on what was asked before.
+    // With on-demand names the result would depend on earlier requests.
     listed: 'all',
     dataplane: dataplaneId,
   },
@@ -115,7 +115,7 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
   return found;
 }
 
-/** What grpc-js asks of endpoints, else it rejects them. */
+/** Checks the rules of grpc-js for endpoints, which rejects others. */
 function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
   if (resource === undefined || resource === 'pending') throw new Error('endpoints of gRPC are never removed');
   const { endpoints } = ClusterLoadAssignment.decode(resource.bytes);
@@ -188,7 +188,7 @@ test('what followed every change is what a fresh start makes, every difference w
             wasAsked[i]?.has(key) === true || wasListed[i]?.has(key) === true || listedBy(source, view).has(key);
           for (const key of new Set([...now.keys(), ...then.keys()]))
             if (!isAllTold && now.get(key) !== then.get(key) && isKnown(key)) {
-              // Who lists what is its own alone is notified of it with its group.
+              // A view that alone lists an address of its own is notified of it with its group.
               const isOwn =
                 listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
               const keys = [...(isOwn ? [] : [` ${key}`]), `${source.findGroup(view) ?? 'none'} ${key}`];
@@ -205,7 +205,7 @@ test('what followed every change is what a fresh start makes, every difference w
       for (const view of views) {
         const found = refusedBy(source, view);
         expect(found).toEqual(refusedBy(fresh, view));
-        // What routes, and outbounds of the Dataplane, ask for and cannot be done is all that is refused.
+        // Only unsupported fields of routes and of outbounds of the Dataplane are refused.
         const fields = found.flatMap(({ violations }) => violations.map(({ field }) => field));
         expect(fields.filter((field) => !/^(routes$|spec\.networking\.outbound)/.test(field))).toEqual([]);
       }
@@ -269,7 +269,7 @@ test('a load in slices, with changes between its steps, gives what a fresh start
         changes.slice(half).forEach((each, n) => {
           for (let step = 0; step < (pauses[n] ?? 0); step++) steps[0]?.next();
           write(each);
-          // What is served, and up to which revision, stays as it was.
+          // The served resources and their revision stay as they were.
           if (!source.loader.hasLoaded)
             expect([source.revision, [...source.model.destinations()]]).toEqual([before, []]);
         });

@@ -62,7 +62,7 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   return { zone, source, view: whole, announced, bytesOf, listed };
 }
 
-/** What the cluster of an address is to the view: that of a service, or one that closes each connection. */
+/** Returns the target of an address's cluster in the view: a service, or one that closes each connection. */
 function led(bytes: Uint8Array | string): string {
   if (typeof bytes === 'string') return bytes;
   const { edsClusterConfig, loadAssignment } = Cluster.decode(bytes);
