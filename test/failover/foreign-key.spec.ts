@@ -55,7 +55,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
     expect(await redis.ask(['GET', key])).toBe('foreign');
     for (const replica of replicas) {
       expect(await leaderFindings(replica)).toEqual([
-        `who does not lead held ${key} in Redis: the lease in Postgres alone decides who leads, and replicas of earlier ` +
+        `a process that does not lead held ${key} in Redis: the lease in Postgres alone decides who leads, and replicas of earlier ` +
           `versions do not lead => see who holds it, and free it: redis-cli GET ${key}, redis-cli DEL ${key}; Redis counts ` +
           'again 6 s after the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres',
       ]);

@@ -195,7 +195,7 @@ async function isRight(
   if (!open.includes(caller)) return statusCode === (caller === 'nobody' ? 401 : 403);
   if (statusCode === 401 || (statusCode === 403 && method === 'HEAD')) return false;
   // An answer may quote what others were refused: the audit log does.
-  return statusCode < 400 || !/no RoleBinding|left to administrators/.test(body);
+  return statusCode < 400 || !/no RoleBinding|only administrators may do this/.test(body);
 }
 
 interface OpenServer {

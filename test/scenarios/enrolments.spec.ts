@@ -183,7 +183,7 @@ describe('a machine that has joined', () => {
     await held(machine(dataplane('cert-1', 'cert'), { identity }));
     const labelled = { ...dataplane('cert-2', 'bank'), labels: { 'kuma.io/workload': 'cert-1' } };
     const thief = machine(labelled, { identity });
-    expect(await refused(thief)).toMatch(/of no enrolment of Dataplane default\/cert-2|PERMISSION_DENIED|is of/);
+    expect(await refused(thief)).toMatch(/to no current enrolment of Dataplane default\/cert-2|PERMISSION_DENIED|is of/);
     expect(await stored('cert-2')).toBeUndefined();
     const more = machine(dataplane('cert-1', 'cert', 'bank'), { identity });
     expect(await refused(more)).toMatch(/serves "bank"/);
@@ -196,7 +196,7 @@ describe('a machine that has joined', () => {
     await held(member('pool-1'));
     await held(member('pool-2'));
     expect(await refused(member('web-1'))).toMatch(
-      /enrolled by another credential|does not hold for the stored Dataplane/,
+      /enrolled by another credential|is not valid for the stored Dataplane/,
     );
     const third = member('pool-3');
     await until(

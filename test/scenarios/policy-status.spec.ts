@@ -177,7 +177,7 @@ describe('the status of policies on Postgres', () => {
       TRUE.Overridden,
     ]);
     expect(leader.counts).toEqual({ PartiallyEnforced: 1, Enforced: 2, Overridden: 1 });
-    const decided = 'decided by the policies alone: this kind is sent to no proxy';
+    const decided = 'computed from the policies alone: this kind is sent to no proxy';
     expect(['p1', 'p3', 'p4'].map((name) => message(plane, name))).toEqual([
       `PartiallyEnforced: AtomicDefaults: enforced in 1 of 2 scopes; beaten by ns/p2 in g1>r1>b1; ${decided}`,
       `Enforced: AtomicOverrides: enforced in 2 of 2 scopes; ${decided}`,

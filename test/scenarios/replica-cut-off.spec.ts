@@ -203,7 +203,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       await service('c');
       const path = '/meshes/default/meshservices/c';
       const waits = async () => (await condition(path, 'VIPAllocated'))?.message;
-      const named = /what was freed may still be used by .*control plane test-/;
+      const named = /freed addresses may still be used by .*control plane test-/;
       await until('it waits for the replica', async () => named.test(await waits()));
       expect([await vip('c'), await vip('b')]).toEqual([undefined, '241.0.0.1']);
     });

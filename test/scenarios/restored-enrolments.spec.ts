@@ -213,8 +213,8 @@ describe('machines whose enrolment a restored store lacks', () => {
     await zone.post('/_workloads/revocations', { mesh: 'default', name: 'web-2' });
     for (const identity of [revoked, renewed]) {
       const again = await join(dataplane('web-2', 'web'), { identity });
-      expect(JSON.stringify(again)).toMatch(/of no enrolment|revoked/);
-      await expect(sign('web-2', { identity })).rejects.toThrow(/of no enrolment|revoked|no Dataplane/);
+      expect(JSON.stringify(again)).toMatch(/to no current enrolment|revoked/);
+      await expect(sign('web-2', { identity })).rejects.toThrow(/to no current enrolment|revoked|no Dataplane/);
     }
     expect(await enrolled('web-2')).toBeUndefined();
   });

@@ -128,8 +128,8 @@ describe('a document that names a Secret', () => {
     const fixture = await Fixture.open();
     await fixture.hold(inMesh('Secret', 'ca'), { data: 'Y2E=' });
     expect(await fixture.put(service({ caCert }), root)).toBe(
-      'created: spec.tls.verification.caCert.secret: no Secret "ca" lists MeshExternalService "api" in spec.usedBy: it is not given to ' +
-        'it, and nothing is served that needs it; add {"kind":"MeshExternalService","name":"api","zone":"east"}',
+      'created: spec.tls.verification.caCert.secret: no Secret "ca" lists MeshExternalService "api" in spec.usedBy: the Secret is not given to ' +
+        'it, and nothing that needs the Secret is served; add {"kind":"MeshExternalService","name":"api","zone":"east"}',
     );
   });
 

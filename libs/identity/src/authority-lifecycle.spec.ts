@@ -127,7 +127,7 @@ describe('the life of an authority under the leaders of a zone', () => {
 
   it('at the deadline, or by force, the new one is used, and who was missing is kept by name', async () => {
     const leader = await lead('a');
-    gaps = { missing: ['zone west (lost), mesh default: has not learned of it'], unheard: ['kuma-1'] };
+    gaps = { missing: ['zone west (lost), mesh default: has not received it'], unheard: ['kuma-1'] };
     const missing = [...gaps.missing, 'zone kuma-1: says nothing of its proxies; it has some time to learn of it'];
     await order(ROTATE);
     await leader.lifecycle.turn();

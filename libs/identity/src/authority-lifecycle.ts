@@ -101,7 +101,7 @@ export class AuthorityLifecycle {
       }
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      logger.warn('an order to the certificate authority is refused', { order: order.type, by, error: error.message });
+      logger.warn('a request to the certificate authority is refused', { order: order.type, by, error: error.message });
       await store.write({ changes: [], onRefusal: 'abort', fence, metadata: [NO_REQUEST] });
       return state;
     }

@@ -125,7 +125,7 @@ export class ZoneAuthority implements CertificateIssuer {
       if (state.step.type !== 'trusting')
         throw new Conflict(`no new authority waits: the step is "${state.step.type}"`);
       const { logger } = this.options;
-      logger.warn('a new certificate authority is used although some have not learned of it', {
+      logger.warn('a new certificate authority is used although some proxies do not trust it yet', {
         missing: missing.length,
       });
       return advanceRotation(state, { missing, force: true, ...this.times });

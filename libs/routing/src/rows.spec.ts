@@ -271,7 +271,7 @@ describe('which routes decide', () => {
     const mesh = RoutingMesh.echo();
     bind(mesh, { hostnames: ['other.example'] });
     expect(mesh.answer({ host: 'echo' })).toBe('echo-v1');
-    expect(mesh.explain().notes).toEqual(['hostnames of HTTPRoute mesh/httproute-route mean nothing here']);
+    expect(mesh.explain().notes).toEqual(['hostnames of HTTPRoute mesh/httproute-route have no effect here: its parent is a service']);
   });
 
   it('T002-34: a Host header match instead', () => {

@@ -60,7 +60,7 @@ describe('what sync refuses, with the field and the rule', () => {
     [
       'a name *',
       named({ name: '*' }),
-      "name: must be 1 to 253 of a-z, 0-9, './index.ts', '_', '-'; got \"*\" (wrong-form)",
+      "name: must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got \"*\" (wrong-form)",
     ],
     ['a name of two lines', named({ name: 'a\nb' }), 'got "a\\nb" (wrong-form)'],
     ['a name with a slash', named({ name: 'A/b' }), 'got "A/b" (wrong-form)'],

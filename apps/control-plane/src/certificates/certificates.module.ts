@@ -67,7 +67,7 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     this.opened = await retryWhileUnavailable(() => openCertificates(source, { ...core, store, index }), waiting);
     const authority = this.opened?.authority();
     if (authority !== undefined)
-      logger.info('clients verify the port by an authority', {
+      logger.info('the port shows a certificate of this control plane's own authority: clients must have that authority', {
         port,
         sha256: new X509Certificate(authority).fingerprint256,
       });

@@ -221,7 +221,7 @@ describe('user tokens', () => {
 
     const { token } = await east.authentication.tokens.issue({ name: 'bert' });
     expect(await east.whoIs(token)).toBe('user-token bert causeway:authenticated');
-    const elsewhere = 'the user token was issued by causeway:zone:east and does not hold here, at ';
+    const elsewhere = 'the user token was issued by causeway:zone:east and is not valid here, at ';
     expect(await west.whoIs(token)).toBe(`${elsewhere}causeway:zone:west`);
     expect(await global.whoIs(token)).toBe(`${elsewhere}causeway:global`);
   });

@@ -36,12 +36,12 @@ describe('brokenRules', () => {
     [
       'an unknown protocol',
       { ports: [{ port: 80, appProtocol: 'smtp' }] },
-      'spec.ports[0].appProtocol must be one of tcp, http, http2, grpc, kafka; got "smtp" (it is taken for tcp)',
+      'spec.ports[0].appProtocol must be one of tcp, http, http2, grpc, kafka; got "smtp" (it is treated as tcp)',
     ],
     [
       'an unknown field',
       { prots: [] },
-      'spec.prots is not a known field; did you mean "ports"? (nothing here reads it)',
+      'spec.prots is not a known field; did you mean "ports"? (this control plane does not read it)',
     ],
   ])('%s', (_, spec, want) => expect(broken('MeshService', spec)).toBe(KEPT + want));
 

@@ -102,8 +102,8 @@ describe('hostname loop', () => {
     await zone.settle();
     await zone.user(put(a, { name: 'y' }), put(b, { name: 'x' }));
     await zone.turn();
-    expect(await zone.shown(a)).toEqual(['y.mesh NotAvailable waits until MeshService east/default/b has given it up']);
-    expect(await zone.shown(b)).toEqual(['x.mesh NotAvailable waits until MeshService east/default/a has given it up']);
+    expect(await zone.shown(a)).toEqual(['y.mesh NotAvailable waits until MeshService east/default/b has released it']);
+    expect(await zone.shown(b)).toEqual(['x.mesh NotAvailable waits until MeshService east/default/a has released it']);
     await zone.settle();
     expect([await zone.shown(a), await zone.shown(b)]).toEqual([['y.mesh Available'], ['x.mesh Available']]);
   });

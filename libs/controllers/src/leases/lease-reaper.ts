@@ -152,7 +152,7 @@ export class LeaseReaper {
         expired,
         total,
       });
-    else if (wasHolding) logger.info('leases of agents end again', { total });
+    else if (wasHolding) logger.info('expired leases of agents are removed again', { total });
   }
 
   private async releasedUntil(): Promise<number | undefined> {

@@ -24,7 +24,7 @@ type Type = (typeof policyConditionTypes)[number];
 /** The reason and the message of a condition. */
 type ConditionReason = Readonly<Record<'reason' | 'message', string>>;
 
-const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
+const DECIDED = 'computed from the policies alone: this kind is sent to no proxy';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(
@@ -41,7 +41,7 @@ export function policyConditions(
   const rank = computeRank(evaluation);
   const said = describe(evaluation);
   if (scopes.total === 0)
-    return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
+    return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: its targets contain nothing to which the policy applies`));
   if (rank === 0) return done(of('Overridden', 'Overridden', said));
   const final = rank === 2 ? 'Enforced' : 'PartiallyEnforced';
   if (enforcement === 'nobody') return done(of(final, final, `${said}; ${DECIDED}`));
@@ -65,7 +65,7 @@ export function policyConditions(
     return pending('Unknown', 'NotReported', `${applied}; not known until it is reported by ${listed(silent)}`);
   if (lacks) return pending(proxies.acked > 0 ? 'PartiallyEnforced' : undefined, 'Pending', applied);
   if (proxies.total === 0 && !isPartial)
-    return pending('Unknown', 'NoProxies', 'no proxy that it concerns is connected');
+    return pending('Unknown', 'NoProxies', 'no proxy that it affects is connected');
   return done(of(final, final, `${said}; ${applied}`));
 }
 
@@ -84,7 +84,7 @@ function describeTargets({ ancestors }: PolicyEvaluation): string {
 }
 
 const describeTcp = (said: string, { names }: TcpTargets): string =>
-  `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
+  `${said}; no proxy reads requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** Returns how much of a policy remains in force beside others: 2 all of it everywhere, 1 some of it, 0 nothing. */
 export function computeRank({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {

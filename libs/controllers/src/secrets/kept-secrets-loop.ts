@@ -108,7 +108,7 @@ class KeptSecretsLoop implements ControlLoop {
     now: number,
   ): readonly { readonly change: PatchChange; readonly note: MetadataEntry }[] {
     return [...this.inUse(index).values()].map(({ secret, users }) => {
-      this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
+      this.config.logger.warn('a Secret stays available to the resources that used it before the upgrade', {
         mesh: secret.id.mesh,
         secret: secret.id.name,
         zone: secret.id.zone,
@@ -185,7 +185,7 @@ function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPl
   const { id, revision, spec, generation: observedGeneration } = secret;
   const isOwn = isMadeHere(secret, cp);
   const more = users.length > MAX_NAMED ? ` and ${users.length - MAX_NAMED} more` : '';
-  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy without those that should not`;
+  const message = `it was in use before the upgrade and stays available to: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy with those that should have it`;
   const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
   const status = withCondition({ ...secret.status, ...(!isOwn && { [RECORDED_USERS]: users }) }, condition, now);
   return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };

@@ -40,7 +40,7 @@ export class UpgradedSecrets {
           return;
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn('whether Secrets list their users is not known', { error: errorText(error) });
+        if (!signal.aborted) logger.warn('it cannot be read whether Secrets list their users', { error: errorText(error) });
       }
       await clock.sleep(POLL_INTERVAL, signal);
     }

@@ -261,7 +261,7 @@ describe('what the global says of the proxies of a zone', () => {
       expect: 'any',
       status: { ...(await harness.get(zoneId('west')))?.status, lost: {} },
     });
-    expect(without(BOTH, 'default').missing).toEqual(['zone west (lost), mesh default: has not learned of it']);
+    expect(without(BOTH, 'default').missing).toEqual(['zone west (lost), mesh default: has not received it']);
     await apply(zone('west', { enabled: false }));
     expect(without(BOTH, 'default')).toEqual({ missing: [], unheard: [] });
   });

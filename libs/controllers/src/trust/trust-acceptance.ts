@@ -199,6 +199,6 @@ export function zonesWithout(
 function describe({ id, status }: Resource, mesh: string, { missing: { total, items } }: TrustAcceptance): string {
   const lost = status?.['lost'] === undefined ? '' : ' (lost)';
   const more = total > items.length ? ` and ${total - items.length} more` : '';
-  const who = total === 0 ? 'has not learned of it' : `not accepted by ${items.join(', ')}${more}`;
+  const who = total === 0 ? 'has not received it' : `not accepted by ${items.join(', ')}${more}`;
   return `zone ${id.name}${lost}, mesh ${mesh}: ${who}`;
 }

@@ -237,7 +237,7 @@ export class VipReconciler implements ControlLoop {
     if (!this.waited || now >= this.waited.until) {
       const { count, names } = waitedFor(heldAt);
       const more = count > names.length ? ` and ${count - names.length} more` : '';
-      const reason = `; what was freed may still be used by ${names.join(', ')}${more}`;
+      const reason = `; freed addresses may still be used by ${names.join(', ')}${more}`;
       this.waited = { until: now + CONDITION_INTERVAL, reason: count === 0 ? '' : reason };
     }
     return this.waited.reason;

@@ -90,7 +90,7 @@ function explainReason(
   { names: { table, authority }, direct }: ExplainSources,
 ): string {
   const { name, type, empty } = asked;
-  if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
+  if (type === Type.AXFR || type === Type.IXFR) return 'zone transfers are refused';
   if (direct?.covers(name) && authority.findApex(name)?.name !== name) return direct.explain(name);
   const host = table.host(name);
   const [holder] = host?.holders ?? [];

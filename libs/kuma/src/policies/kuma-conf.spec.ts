@@ -170,7 +170,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
   });
 
   it.each<[string, AccessSpec, string]>([
-    ['a deny, where all others may call', { deny: { a: exact('web') } }, 'without allow all others may call'],
+    ['a deny, where all others may call', { deny: { a: exact('web') } }, 'defaultAccess of MeshParameters allows all other callers'],
     ['all callers', { allow: { a: {} } }, 'allow.a is for all callers'],
     ['all callers denied', { allow: { a: exact('web') }, deny: { b: {} } }, 'deny.b is for all callers'],
     ['methods', { allow: { a: { ...exact('web'), to: [{ methods: ['GET'] }] } } }, 'allow.a names methods or paths'],

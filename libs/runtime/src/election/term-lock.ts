@@ -73,7 +73,7 @@ export class TermLock {
       this.witness = 'lock';
       onWitness('lock');
     } catch (error) {
-      logger.warn('making the leader lock count again failed, trying again', { epoch, error: errorText(error) });
+      logger.warn('the leader lock could not be used for the election again, trying again', { epoch, error: errorText(error) });
     }
   }
 }

@@ -51,7 +51,7 @@ export class RefusedStores {
       const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
       await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
     } catch (error) {
-      logger.warn('a refusal could not be noted', { zone, storeId, error: errorText(error) });
+      logger.warn('a refusal could not be recorded', { zone, storeId, error: errorText(error) });
     }
   }
 
@@ -144,7 +144,7 @@ export class DoubtfulClaims {
         metadata: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }],
       });
     } catch (error) {
-      logger.warn('a doubtful claim could not be noted', { zone, error: errorText(error) });
+      logger.warn('a doubtful claim could not be recorded', { zone, error: errorText(error) });
     }
   }
 }

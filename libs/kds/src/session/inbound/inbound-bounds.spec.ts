@@ -120,7 +120,7 @@ it('a peer’s log lines are bounded, and what was left out is counted', () => {
   for (let i = 0; i < 100; i++) limited.child({ i }).warn('bad');
   expect(lines).toHaveLength(20);
   clock.advance(10_000);
-  expect(lines.slice(20)).toEqual(['more was said of this peer than is logged{"lines":80,"seconds":10}']);
+  expect(lines.slice(20)).toEqual(['further lines about this peer were not logged{"lines":80,"seconds":10}']);
   limited.warn('again');
   expect(lines).toHaveLength(22);
 });
