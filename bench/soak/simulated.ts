@@ -211,7 +211,7 @@ function take(world: SimulatedWorld, hour: number, seconds: number): SimulatedSa
     heap_mb: Math.round(process.memoryUsage().heapUsed / 10_000) / 100,
     living: rows.length - tombstones,
     tombstones,
-    notes: world.planes.reduce((sum, { disk }) => sum + disk.notes.size, 0),
+    notes: world.planes.reduce((sum, { disk }) => sum + disk.metadata.size, 0),
     objects: Object.fromEntries(counts),
     planned: world.timeline.planned,
   };

@@ -8,14 +8,14 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { AuthorityLifecycle, type TrustGaps } from './authority-lifecycle';
 import { NO_REQUEST, RotationRequests, type RotationCommand } from './rotation-requests';
 import { SealingKeys } from './sealing-keys';
-import { AUTHORITY_NOTE, ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
+import { AUTHORITY_ENTRY, ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
 
 const MARGIN = 30_000;
 const VALIDITY = 60_000;
 const SLACK = 5_000;
 const SECRETS = `k:${randomBytes(32).toString('base64')}`;
 const ROTATE: RotationCommand = { type: 'rotate', wait: 3_600_000, force: false };
-const NO_AUTHORITY = { ...AUTHORITY_NOTE, value: null };
+const NO_AUTHORITY = { ...AUTHORITY_ENTRY, value: null };
 const NOBODY: TrustGaps = { missing: [], unheard: [] };
 
 /** A replica that leads for a term. */

@@ -43,7 +43,7 @@ function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
   const { global, away, lost } = mesh;
   const row = living(global, zoneKey(name));
   if (!row) return name === away ? [] : [`global lacks the Zone of ${name}, which is connected`];
-  const isKnown = global.sessions.has(name) || global.notes.has(`${INSIGHTS}\0${name}`);
+  const isKnown = global.sessions.has(name) || global.metadata.has(`${INSIGHTS}\0${name}`);
   const isLost = name === away && isKnown;
   const want = isLost ? readLostRule(row.spec['lost'], lost).policy : undefined;
   const said = lostOf(row);

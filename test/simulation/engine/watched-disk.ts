@@ -61,7 +61,7 @@ export class WatchedDisk extends MemoryDisk {
 
   override commit(written: ReadonlyMap<string, Row>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
     const changes = [...written].map(([key, after]) => ({ key, before: this.rows.get(key), after }));
-    const noted = notes.map((note) => ({ note, before: this.notes.get(`${note.area}\0${note.key}`) }));
+    const noted = notes.map((note) => ({ note, before: this.metadata.get(`${note.area}\0${note.key}`) }));
     super.commit(written, notes, newest);
     if (changes.length > 0) this.commits++;
     if (this.writing) this.watcher?.({ ...this.writing, disk: this, changes, notes: noted });

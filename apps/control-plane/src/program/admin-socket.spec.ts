@@ -49,8 +49,8 @@ describe('prepareAdminSocket', () => {
   let path: string;
   let logged: string[];
   const servers: Server[] = [];
-  const note = (message: string): void => void logged.push(message);
-  const logger: Logger = { ...silentLogger, info: note, warn: note };
+  const entry = (message: string): void => void logged.push(message);
+  const logger: Logger = { ...silentLogger, info: entry, warn: entry };
   const prepare = (CAUSEWAY_ADMIN_SOCKET: string | undefined = path): Promise<string | undefined> =>
     prepareAdminSocket({ CAUSEWAY_ADMIN_SOCKET }, logger);
   const modeOf = (file: string): number => statSync(file).mode & 0o777;

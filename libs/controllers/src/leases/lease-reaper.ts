@@ -143,8 +143,8 @@ export class LeaseReaper {
 
   private async reportHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
     const { store, term, logger } = this.options;
-    const note: MetadataEntry = { ...HOLD_ENTRY, value: isHeld ? { since: now, expired, total } : null };
-    await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [note] });
+    const entry: MetadataEntry = { ...HOLD_ENTRY, value: isHeld ? { since: now, expired, total } : null };
+    await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [entry] });
     const wasHolding = this.isHolding === true;
     this.isHolding = isHeld;
     if (isHeld)

@@ -160,18 +160,18 @@ describe('virtual IPs by mesh', () => {
   it('the sequence of a mesh goes on after a take-over, and its note goes with its range', async () => {
     await zone.start(RANGES);
     await zone.apply(...mesh('shop', range('10.9.0.0/29')), ...made(shop('a'), shop('b')));
-    const notes = async (): Promise<string[]> =>
+    const entries = async (): Promise<string[]> =>
       (await zone.replica.store.listMetadata('vip-cursor'))
         .filter(({ value }) => value)
         .map(({ key }) => key)
         .sort();
-    expect(await notes()).toEqual(['MeshService@shop']);
+    expect(await entries()).toEqual(['MeshService@shop']);
     await zone.apply(remove(shop('b')));
     zone.harness.disk.purge(zone.harness.clock.now() + 1);
     await zone.start(RANGES);
     await zone.apply(...made(shop('c')));
     expect(await vips(shop('c'))).toEqual(['10.9.0.2']);
     await zone.apply(given('shop', {}));
-    expect(await notes()).toEqual(['MeshService']);
+    expect(await entries()).toEqual(['MeshService']);
   });
 });

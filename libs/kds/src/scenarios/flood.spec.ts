@@ -151,8 +151,8 @@ describe('a zone that floods', () => {
       code: status.RESOURCE_EXHAUSTED,
       details: `more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`,
     });
-    const notes = await global.store.listMetadata('sync/flood');
-    expect(notes.filter(({ key }) => key.includes('Invented'))).toEqual([]);
+    const entries = await global.store.listMetadata('sync/flood');
+    expect(entries.filter(({ key }) => key.includes('Invented'))).toEqual([]);
     expect(lines.length).toBeLessThan(30);
   });
 

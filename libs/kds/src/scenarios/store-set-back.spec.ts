@@ -30,7 +30,9 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     // It is noted once the zone sends the orders that count.
     const isNoted = ({ key, value }: MetadataEntry): boolean =>
       key === 'point/MeshService' && Number(value?.['revision']) > backup.revision;
-    await until('the global has noted a point beyond the backup', () => [...global.disk.notes.values()].some(isNoted));
+    await until('the global has noted a point beyond the backup', () =>
+      [...global.disk.metadata.values()].some(isNoted),
+    );
   });
   afterEach(async () => {
     await east.close();
@@ -42,9 +44,10 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await east.leave();
     await global.left('east');
     if (macs) return;
-    for (const [key, note] of global.disk.notes) {
-      const { mac: _, ...value } = note.value ?? {};
-      if (note.area === 'sync/east' && note.key.startsWith('point/')) global.disk.notes.set(key, { ...note, value });
+    for (const [key, entry] of global.disk.metadata) {
+      const { mac: _, ...value } = entry.value ?? {};
+      if (entry.area === 'sync/east' && entry.key.startsWith('point/'))
+        global.disk.metadata.set(key, { ...entry, value });
     }
   };
   const setBack = async (): Promise<void> => {

@@ -44,15 +44,15 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   source.follow();
   const whole: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...view };
   const announced = new Set<string>();
-  const note = (names: Iterable<string>, isOwn: boolean): void => {
+  const entry = (names: Iterable<string>, isOwn: boolean): void => {
     for (const name of names) announced.add(`${isOwn ? 'own' : 'all'} ${name}`);
   };
   source.subscribe({
-    changed: ({ group, names }) => note(names, group !== undefined),
+    changed: ({ group, names }) => entry(names, group !== undefined),
     relisted: ({ view: only }) => {
-      for (const type of [cluster, listener]) note(source.takeRelisted(whole, type), only === whole);
+      for (const type of [cluster, listener]) entry(source.takeRelisted(whole, type), only === whole);
     },
-    allChanged: (_, only) => note(['everything'], only === whole),
+    allChanged: (_, only) => entry(['everything'], only === whole),
   });
   const bytesOf = (type: string, name: string, of = whole): Uint8Array | string => {
     const found = source.get(of, type, name);
