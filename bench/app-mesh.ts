@@ -63,7 +63,7 @@ const member = (i: number, n: number) => ({
   labels: { team: 't', app: `a${i}`, instance: `${n}` },
 });
 
-/** Reads what a change touched, as its user does; returns how many objects were generated. */
+/** Reads the objects that a change affects, as a proxy's user does; returns how many objects were generated. */
 function read(table: AppMeshTable, keys: Iterable<string>): number {
   let objects = 0;
   for (const key of keys) {

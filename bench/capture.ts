@@ -48,7 +48,7 @@ const REENTRY = { address: '127.0.0.1', port: 15_011 };
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const AGENT = '0b1c2d3e-0000-4000-8000-000000000001';
 
-/** Answers at both addresses: what came with the address, or, at the port of the sink, how much came when that has ended. */
+/** Answers at both addresses: the caller's address, or, at the port of the sink, the number of bytes received when the caller has ended. */
 const SERVE = `
 const net = require('node:net');
 const [first, second, echo, sink] = process.argv.slice(1);

@@ -38,7 +38,7 @@ const namespaceOf = (i: number): string => `n${i % NAMESPACES}`;
 const serviceOf = (i: number): Identity => id('MeshService', `s${i % SERVICES}`, namespaceOf(i % SERVICES));
 const routeOf = (i: number): Identity => id('HTTPRoute', `r${i}`, namespaceOf(i % SERVICES));
 
-/** The routes and policies of one zone; what a change of routes touches is told to the policies. */
+/** The routes and policies of one zone; changes of routes are passed to the policies. */
 class World {
   readonly routes = new BindingTable({ zone: '' });
   readonly table = new PolicyTable(this.routes);
@@ -98,7 +98,7 @@ class World {
     return this.table.putPolicy({ id: policy, creationOrder, generation: 1, spec });
   }
 
-  /** Reads the effective specs that a change may have changed, as proxies are told of them; returns how many there are. */
+  /** Reads the effective specs that a change may have changed, as proxies do; returns how many there are. */
   read({ rules, backends, meshes }: PolicyChangeSet): number {
     let found = 0;
     for (const { kind, mesh } of meshes) found += this.read(below(this, kind, mesh));
@@ -161,7 +161,7 @@ function fill(world: World): number {
   return longest;
 }
 
-/** All that a kind of policy says in a mesh. */
+/** Returns the changes of a kind of policy below a mesh. */
 function below({ routes }: World, kind: string, mesh: string): PolicyChangeSet {
   const frontends = [...routes.frontends()].filter(({ id: { mesh: of } }) => of === mesh).map(({ key }) => key);
   const isBackend = kind === CircuitBreakerPolicy.kind;

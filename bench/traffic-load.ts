@@ -28,7 +28,7 @@ function cpuMs(): number {
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]) / 1e6;
 }
 
-/** The longest slice by its CPU time: on a busy machine others are in what the event loop was held. */
+/** The longest slice by its CPU time: on a busy host the time of the event loop includes other processes. */
 class Slices {
   longest = 0;
   private before = cpuMs();

@@ -22,7 +22,7 @@ const REST = 5_000;
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Counts who has what was sent last, and acks it. */
+/** Counts the proxies that have the newest endpoint, and acks it. */
 class Crowd {
   private readonly clients: DeltaClient[] = [];
   private arrived: number[] = [];

@@ -6,7 +6,7 @@ import { adminFetch } from '../../test/support/admin-credential';
 
 /** A client gives up after this, ms: a replica may be stopped. */
 const PATIENCE = 20_000;
-/** A write without an answer may still be done by a replica that was stopped: nobody touches its name for so long, ms. */
+/** A stopped replica may still do a write that had no answer: its name is not used for this time, ms. */
 const UNKNOWN_FOR = 120_000;
 /** Share of new services whose name was never used before and never is again. */
 const FRESH = 0.2;
@@ -16,7 +16,7 @@ const FRESH_LIVING = 30;
 /** The last answer about a thing: its document, `gone` if it was deleted, or undefined if no answer came. */
 type Told = { readonly body: Readonly<Record<string, unknown>> | 'gone' | undefined; readonly at: number };
 
-/** A thing that was written, and what it must be. */
+/** A written resource, and its expected content. */
 export interface Expected {
   readonly owner: Owner;
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Expected {
 export class Churn {
   answered = 0;
   unanswered = 0;
-  /** Answers that are a refusal, by what was asked; each is a fault of the program or of this bench. */
+  /** Refusals by request; each is a fault of the program or of this bench. */
   readonly refusals: string[] = [];
   private readonly told = new Map<string, Told & { readonly kind: ChurnKind }>();
   private readonly versions = new Map<string, number>();

@@ -11,7 +11,7 @@ export interface ProcessSample {
   readonly pid: number;
   /** CPU time so far, s. */
   readonly cpu: number;
-  /** Gauges by name, summed over their labels: resident memory, heap, file descriptors, lag of the event loop, sizes of what it holds. */
+  /** Gauges by name, summed over their labels: resident memory, heap, file descriptors, lag of the event loop, sizes of caches. */
   readonly gauges: Readonly<Record<string, number>>;
 }
 

@@ -13,7 +13,7 @@ export interface Simulated {
   /** Changes by users in a simulated hour. */
   readonly changes: number;
   readonly seed: number;
-  /** Told of each sample. */
+  /** Called with each sample. */
   readonly took?: (sample: SimulatedSample) => void;
 }
 
@@ -38,12 +38,12 @@ const MINUTE = 60_000;
 /** Between two mishaps, at most, ms. */
 const MISHAP = 20 * MINUTE;
 const ZONES = ['east', 'west'] as const;
-/** Graces, holds and the retries of what was cut off are over by then, ms. */
+/** Time after which graces, holds and retries are over, ms. */
 const QUIET = 90 * MINUTE;
 
 /**
- * Joins signals without `AbortSignal.any`: Node keeps what that makes until it aborts, which it never does in a replica that was killed
- * within this process; in a process of its own it goes with the process.
+ * Joins signals without `AbortSignal.any`, whose result Node keeps until it aborts. In a replica that was killed within this process it never aborts;
+ * in a process of its own it goes with the process.
  */
 function joinSignals(signals: Iterable<AbortSignal>): AbortSignal {
   const either = new AbortController();

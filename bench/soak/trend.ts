@@ -17,7 +17,7 @@ export function slopePerHour(points: readonly Point[]): number {
   return spread === 0 ? 0 : (together / spread) * HOUR;
 }
 
-/** The least value of each window: of a heap, what is left after a collection of garbage. */
+/** Returns the least value of each window: of a heap, its size after a garbage collection. */
 export function floors(points: readonly Point[], window: number): Point[] {
   const least = new Map<number, Point>();
   for (const point of points) {

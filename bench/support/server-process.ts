@@ -24,7 +24,7 @@ export class ServerProcess {
     return this.order('tell');
   }
 
-  /** Has it change one thing, where it can. */
+  /** Tells the server to change one resource, if it can. */
   change(): Promise<Told> {
     return this.order('change');
   }

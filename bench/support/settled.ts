@@ -6,7 +6,7 @@ import { Client } from 'pg';
 export interface Wanted {
   /** MeshServices with virtual IP and an available hostname, at least. */
   readonly services: number;
-  /** ms between looks at the revision: a look costs one small read. */
+  /** ms between two reads of the revision: a read is one small query. */
   readonly every: number;
   /** ms without a commit after which the services are counted, which costs a scan. */
   readonly still: number;

@@ -23,7 +23,7 @@ import { adminFetch } from '../support/admin-credential';
 
 const MESH = 'default';
 
-/** Whether a process runs: one that has ended and that nobody has asked for does not. */
+/** Whether a process runs: a zombie does not. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -45,7 +45,7 @@ describeWhere(
     const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'mode' };
     await setMode('Permissive');
     await zone.put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });
-    // Somebody whom this machine does not trust.
+    // A caller that this host does not trust.
     const tags = { 'kuma.io/service': 'away', 'kuma.io/protocol': 'tcp' };
     await zone.put('/meshes/default/dataplanes/away-1', {
       type: 'Dataplane',

@@ -96,7 +96,7 @@ describeWhere(
     expect(await inboundState()).toBe('Ready');
     write(SERVICE);
     await becomes('NotReady');
-    // Nobody is sent here any more when the rule goes.
+    // No traffic comes here any more when the rule goes.
     await until('the rule is gone', async () => (await machines.here.state()) === before);
     expect(await dialFrom(machines.there, '10.7.1.1,6379')).toEqual(['redis to 10.7.1.1']);
   });

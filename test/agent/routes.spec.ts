@@ -17,7 +17,7 @@ const DRAWS = 400;
 const AT_ONCE = 20;
 const SERVICES = ['front', 'v1', 'v2', 'web'] as const;
 
-/** Says its name to each connection, and ends it. */
+/** Answers each connection with its name, and ends it. */
 async function sayer(name: string): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => undefined).end(name));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

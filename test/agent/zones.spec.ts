@@ -23,7 +23,7 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const number = (kind: ProxyKind): number => PROXY_KINDS.indexOf(kind) + 1;
 const PORT = 8080;
-/** Left out where there are no network namespaces. */
+/** Skipped without network namespaces. */
 const itInNetwork = canFilter ? it : it.skip;
 const envoy = { ...(ENVOY !== undefined && { path: ENVOY }), concurrency: 1 };
 /** All virtual IPs of west are this machine's; below those of its other machines. */

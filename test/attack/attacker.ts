@@ -9,7 +9,7 @@ import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
 import { textOf, type Arena, type Attack, type Target } from './target';
 
-/** Attacks that share a process: those of another one have their own. */
+/** Attacks that share a process: each group has a process of its own. */
 export type AttackGroup = 'zones' | 'rest' | 'dns' | 'proxies';
 
 /** Arguments of an attacking process. */
@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
   proxies: [...proxyAttacks(), ...machineAttacks(), ...streamAttacks()],
 };
 
-/** All attacks of the group at once until the time is over; tells the tally to the parent. */
+/** Runs all attacks of the group at once until the time is over; sends the tally to the parent. */
 async function main({ target, group, lasts, only }: Orders): Promise<void> {
   const tally = new Tally();
   const stop = new AbortController();

@@ -22,7 +22,7 @@ export interface EvilMessage {
   readonly mark?: Partial<StatePosition>;
 }
 
-/** A zone with a valid token of its own that says whatever it likes. */
+/** A zone with a valid token of its own that sends arbitrary content. */
 export class EvilZone {
   private readonly client: Client;
   private readonly encoder = new ResourceEncoder({ role: 'global' });

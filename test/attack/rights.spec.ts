@@ -12,9 +12,9 @@ import { TestAuthority } from '../support/test-authority';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
-/*
- * Kind × field × role: into each reference and each address that a role may write goes what the role may not reach, in every form that such a
- * field has. What the zone takes, it translates for every proxy; none of them may be given what was reached for.
+/**
+ * Kind × field × role: writes into each reference and each address that a role may write a target that the role may not reach, in every form that
+ * such a field has. What the zone accepts, it translates for every proxy; none of the proxies may get the target.
  */
 
 /** Roles, each with a user that holds it in the namespace `default` alone. */

@@ -41,7 +41,7 @@ export async function runAttack(options: RunOptions): Promise<Seen> {
     return await observed(mesh, load, options);
   } finally {
     load.close();
-    // One that is held by an attack would not hear of its end.
+    // A process that an attack holds would not notice its end.
     await Promise.all([mesh.global, ...mesh.zones.values()].map((plane) => plane.kill()));
     await mesh.stop();
   }
@@ -68,7 +68,7 @@ async function observed(mesh: ProcessMesh, load: NormalLoad, options: RunOptions
   await pause(options.after * 1_000);
   await load.end();
   const lost = await lostWrites(load, mesh);
-  // The watch tells what the zone holds a moment later.
+  // The watch shows the zone's state a moment later.
   await pause(2_000);
   const ended = performance.now();
   clearInterval(watch);
@@ -105,7 +105,7 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
   };
 }
 
-/** The Dataplanes of the proxies that attack, and of the one that behaves. */
+/** The Dataplanes of the attacking proxies, and of the one that behaves. */
 async function proxiesOf(zone: ProcessPlane): Promise<ProxyTarget> {
   const tokens: Record<string, string> = {};
   for (const name of ['evil', 'good']) {
@@ -208,7 +208,7 @@ interface HeldService {
   readonly spec?: { readonly ports?: readonly { readonly port: number }[] };
 }
 
-/** A service as a control plane shows it; undefined where it does not, or not in time. */
+/** Returns a service as a control plane shows it; undefined if it does not, or not in time. */
 async function asked(url: string): Promise<HeldService | undefined> {
   try {
     const answer = await adminFetch(url, { signal: AbortSignal.timeout(5_000) });

@@ -10,7 +10,7 @@ export interface ProxyTarget {
 
 /** Targets of the attacks: the mesh as anybody on this host, or the holder of a zone token, reaches it. */
 export interface Target {
-  /** `host:port` of the global for zones, and what it is verified by. */
+  /** `host:port` of the global for zones, and the authority that verifies it. */
   readonly kds: string;
   readonly ca: string;
   /** Tokens of zones that mean no good, by zone. */

@@ -45,7 +45,7 @@ describe('a control plane that is killed while it writes a batch', () => {
     return typeof parsed === 'object' && parsed !== null && 'summary' in parsed ? { ...Object(parsed.summary) } : {};
   };
 
-  /** Kills the control plane when the batch is past its checks; resolves with what the client got. */
+  /** Kills the control plane when the batch is past its checks; resolves with the client's answer. */
   async function killed(series: string, query: string): Promise<string> {
     const answer = await apply(series, query);
     let text = '';

@@ -97,7 +97,7 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   return { scheme: 'grpc', port: grpc.port, retryAfter, audit: grpc.audit, close };
 }
 
-/** The status with details that a Get ends with; undefined where it is answered. */
+/** Returns the status and details of a failed Get; undefined if it succeeds. */
 async function statusOfGet(
   client: ResourceServiceClient,
   resource: { readonly kind: string; readonly name: string },
@@ -239,7 +239,7 @@ describe.each([
     expect(await resolved('viewer:', 'a.default.own')).toBe('default/a');
     expect(await resolved('owner:', 'a.payments.own')).toBe('payments/a');
     expect(await resolved('owner:', 'a.default.own')).toBe('forbidden');
-    // Whether somebody has the name is not shown either.
+    // Whether the name is taken is not shown either.
     expect(await resolved('owner:', 'nobody.default.own')).toBe('forbidden');
     expect(await resolved('viewer:', 'nobody.default.own')).toBe('not-found');
     expect(await resolved('stranger:', 'a.payments.own')).toBe('forbidden');

@@ -45,7 +45,7 @@ async function main(task: Part): Promise<void> {
   await tell({ type: 'done', all: true });
 }
 
-/** Resolves in a later turn of the loop, when the message has left: what comes next may hold this process for long. */
+/** Resolves in a later turn of the loop, when the message has left: the next work may hold this process for long. */
 async function tell(told: Told): Promise<void> {
   await new Promise((resolve) => process.send?.(told, undefined, {}, resolve));
   await new Promise((resolve) => setImmediate(resolve));

@@ -95,7 +95,7 @@ function countSteps(work: () => void): number {
   return steps;
 }
 
-/** One proxy on one delta stream, which acks what it is sent and asks for the endpoints of its clusters. */
+/** One proxy on one delta stream, which acks each response and asks for the endpoints of its clusters. */
 class CountedProxy {
   readonly counts = { resources: 0, bytes: 0 };
   private readonly session: AdsSession<EnvoyView>;

@@ -132,7 +132,7 @@ describe('causeway, as its user runs it', () => {
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {
     const elsewhere = `${service('kept')}namespace: elsewhere\n`;
     await causeway(['apply', '-f', '-'], [service('kept'), service('old'), elsewhere].join('---\n'));
-    // A copy is pruned where it was made.
+    // Pruning deletes a copy at its origin.
     await fixture.seed({ id: serviceId('copy', 'west'), labels: { team: 'db' }, spec: {} });
     const refused = await causeway(
       ['apply', '--prune', '-f', '-'],

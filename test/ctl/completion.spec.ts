@@ -21,7 +21,7 @@ const PAINT = {
   schema: { type: 'object', properties: { colour: { type: 'string' } } },
 };
 
-/** Completes `words` in a real shell, which reads `$COMPLETION`: what it would offer for the last one. */
+/** Completes `words` in a real shell, which reads `$COMPLETION`: returns what it would offer for the last word. */
 const DRIVERS = {
   bash: `
     causeway() { "$PROGRAM" "$@"; }

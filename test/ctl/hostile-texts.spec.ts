@@ -24,7 +24,7 @@ const PLAIN = new Set([
   'outcome',
 ]);
 
-/** The answer with a hostile text behind each of its own. */
+/** Returns the answer with a hostile text behind each of its texts. */
 function poisoned(value: JsonValue, key = ''): JsonValue {
   if (typeof value === 'string') return PLAIN.has(key) ? value : `${value}${HOSTILE}`;
   if (isJsonArray(value)) return value.map((one) => poisoned(one, key));

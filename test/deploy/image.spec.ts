@@ -68,7 +68,7 @@ describeWith(
     await client.end();
   }
 
-  /** By the script of the service `databases`, twice: what is there stays. */
+  /** Runs the script of the service `databases` twice: existing databases stay. */
   async function makeDatabases(): Promise<void> {
     stops.push(() =>
       sql(

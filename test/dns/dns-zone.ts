@@ -11,7 +11,7 @@ export interface ServiceSketch {
   readonly zone?: string;
   readonly ip?: string;
   readonly hostnames?: readonly string[];
-  /** Hostnames that it wants and another one has. */
+  /** Hostnames that it claims and another service holds. */
   readonly lost?: readonly string[];
   readonly spec?: JsonObject;
 }

@@ -62,7 +62,7 @@ function broken(text: string, citing: string): readonly string[] {
   });
 }
 
-/** True if the number of a row stands in the text of a title or a row of test data, not only in a comment. */
+/** Whether the number of a row is in the text of a title or a row of test data, not only in a comment. */
 function isTitled(source: string, row: string): boolean {
   const code = source.split('\n').filter((line) => !/^\s*(\/\/|\/?\*|#)/.test(line));
   return code.some((line) => new RegExp(`(['"\`][^'"\`]*|row: )${row}\\b`).test(line));

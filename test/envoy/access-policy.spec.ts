@@ -195,7 +195,7 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
   });
 
   it('a service is not open before its policy, whichever comes first, nor to a proxy that starts', async () => {
-    // Under Allow: what is open without a policy must not be so while one is on its way.
+    // Under Allow: access that is open without a policy must not be open while a policy is on its way.
     const [policy, service] = [mesh.policy('redis', SHOP), mesh.service('redis', TCP_PORT, 'tcp')];
     await mesh.delete(service);
     await mesh.put(policy, mesh.settings({}));

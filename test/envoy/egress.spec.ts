@@ -198,7 +198,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     const counters = ['connection_limit.egress.limited_connections', 'local_rate_limit.egress.rate_limited'];
     const [limited = 0, rated = 0] = await Promise.all(counters.map((name) => narrow.stat(name)));
     expect([limited > 0, rated > 0, limited + rated]).toEqual([true, true, 40 - CONNECTIONS]);
-    // Sources are told apart by a hash: few share the group of another one.
+    // Sources are distinguished by a hash: few share the group of another one.
     const served = await Promise.all(others.map(enter));
     expect(served.filter(Boolean).length).toBeGreaterThan(others.length / 2);
     for (const socket of [...held, ...served]) socket?.destroy();

@@ -74,7 +74,7 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     await Promise.all(backends.splice(0).map((server) => new Promise((closed) => server.close(closed))));
   });
 
-  /** A process that says its name to everyone; resolves with its port. */
+  /** Starts a process that answers each connection with its name; resolves with its port. */
   async function backend(text: string): Promise<number> {
     const server = createServer((socket) => socket.on('error', () => undefined).end(text));
     backends.push(server);

@@ -13,7 +13,7 @@ import { until } from '../support/until';
 
 const HOSTNAME = 'greeter.svc.mesh.local';
 const PORT = 9000;
-/** So many tell an equal share of two from one that lacks a backend of three. */
+/** Number of calls that distinguishes equal shares of two backends from shares of three with one missing. */
 const DRAWS = 600;
 /** So many show another share of two answers. */
 const DRAWS_OF_TWO = 400;
@@ -56,7 +56,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
     return [made, own];
   }
 
-  /** A service of namespace `mesh` with a gRPC server that says the service's name; without one where nobody is ready. */
+  /** Makes a service of namespace `mesh` with a gRPC server that answers with the service's name; with `isReady` false no server is ready. */
   async function service(name: string, isReady = true): Promise<void> {
     const port = await freePort();
     const state = isReady ? 'Ready' : 'NotReady';

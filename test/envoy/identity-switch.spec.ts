@@ -69,7 +69,7 @@ const PAUSE = 20;
     return envoy;
   }
 
-  /** The status of one request, by a new connection or by the one that is kept; 0 where there is no answer. */
+  /** Returns the status of one request, on a new connection or on the kept one; 0 if there is no answer. */
   const ask = (agent: Agent | false): Promise<number> =>
     new Promise((resolve) => {
       const sent = request({ host: address, port: PORT, agent }, (answer) => {

@@ -34,7 +34,7 @@ const redis = sketch(
 /** A connection that has had an answer; `closed` resolves when the other side ends it. */
 interface Open {
   readonly answer: string;
-  /** Says something more; resolves with the answer, empty where the connection has ended. */
+  /** Sends one more text; resolves with the answer, empty if the connection has ended. */
   readonly again: (text: string) => Promise<string>;
   readonly closed: Promise<void>;
 }

@@ -40,7 +40,7 @@ function metricsIn(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Envoy and the builtin plane are told the same, and differ in nothing that the other side notices. */
+/** Envoy and the builtin proxy get the same configuration, and the other side sees no difference. */
 describe('from west to a process in east', () => {
   let [west, east]: readonly TrafficPlane[] = [];
   const processes: ServiceProcess[] = [];

@@ -1,5 +1,5 @@
-/*
- * A proxy is told of what it uses; costs by `bench/xds.ts` and `bench/envoy-scope.ts`. Also:
+/**
+ * A proxy gets the resources that it uses; costs by `bench/xds.ts` and `bench/envoy-scope.ts`. Also:
  * libs/xds-translation/src/dataplane/reachable-backends.spec.ts.
  */
 import { freePort } from '../../scripts/lib/ports.mjs';
@@ -80,7 +80,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     const dataplane = await startServices(REDIS.port, WEB.port, 1_001, 1_002);
     const view = { mesh: 'default', listed: new Set<string>() };
     const listed = new Set([REDIS_KRI, 'kri_msvc_default_east__web_8080']);
-    // Without a rule of the kernel, an Envoy on all addresses gets what is for any address at this port.
+    // Without a rule of the kernel, an Envoy on all addresses gets the connections to any address at this port.
     const capture = {
       type: 'redirect',
       at: { address: '0.0.0.0', port },

@@ -1,6 +1,6 @@
-/*
- * Kuma 2.14: what was seen with its programs; recorded messages and starts in tests. Also:
- * libs/agent-service/src/proxies/kuma-dp.spec.ts, test/envoy/mesh-mtls.spec.ts.
+/**
+ * Kuma 2.14: observations of its programs; recorded messages and starts in tests. Also: libs/agent-service/src/proxies/kuma-dp.spec.ts,
+ * test/envoy/mesh-mtls.spec.ts.
  */
 import { once } from 'node:events';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';

@@ -45,7 +45,7 @@ describe.each(PROXY_KINDS)('the zones that a LoadBalancingPolicy chooses, by %s,
     for (let i = 0; i < count; i++) found.push(await answerer());
     return found;
   }
-  /** Waits until these answer 12 connections, and nobody else; the first other answer ends a look. */
+  /** Waits until these, and no others, answer 12 connections; the first other answer ends an attempt. */
   const ledTo = (...zones: readonly string[]): Promise<boolean> =>
     until(`answers of ${zones.join()}`, async () => {
       const found = new Set<string>();

@@ -68,7 +68,7 @@ export class FailoverFigures {
     });
   }
 
-  /** The primary is there and nobody reaches it, without an error; its standby is promoted at once. */
+  /** The primary runs and cannot be reached, without an error; its standby is promoted at once. */
   silencePrimary(): Promise<FaultCost> {
     return this.costOf('the primary is silent, its standby promoted', async () => {
       this.pair.silenceFirst();

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 const SERVICE = 'causeway';
 /** Silence after which the Sentinels promote the replica, ms. */
 const DOWN_AFTER = 1_000;
-/** Of the servers and of the Sentinels: they differ, so that nobody takes one for the other. */
+/** Passwords of the servers and of the Sentinels: they differ, so that a mix-up fails. */
 const [PASSWORD, SENTINEL_PASSWORD] = ['of/the server', 'of the sentinels'];
 
 /** A Redis with a replica, and three Sentinels of which two decide; all ask for a password. */

@@ -21,7 +21,10 @@ export interface Seen {
   readonly failedToResolve: number;
 }
 
-/** Writes, reads over REST and asks the DNS of a zone all the time, as clients that know all its replicas do: the next answers for one that does not. */
+/**
+ * Writes, reads over REST and queries the DNS of a zone all the time, as clients that know all its replicas do: if one does not answer, the next
+ * does.
+ */
 export class StoreWatch {
   private readonly written: string[] = [];
   private lastWrite = performance.now();

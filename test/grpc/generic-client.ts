@@ -87,7 +87,7 @@ export class GenericClient {
     });
   }
 
-  /** Calls `package.Service/Method` with one message in JSON, and is told of each answer; resolves with the error that ends the call. */
+  /** Calls `package.Service/Method` with one message in JSON, and calls `told` with each answer; resolves with the error that ends the call. */
   watch(path: string, request: JsonValue, told: (answer: JsonValue) => void): Watching {
     const method = this.methodOf(path);
     const message = Buffer.from(toBinary(method.input, fromJson(method.input, request, { registry: this.registry })));

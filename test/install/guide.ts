@@ -1,4 +1,4 @@
-/** A block of commands of a guide, and the heading that it stands under. */
+/** A block of commands of a guide, and its heading. */
 export interface Step {
   readonly heading: string;
   readonly script: string;

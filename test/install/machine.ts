@@ -83,7 +83,7 @@ export class Machine {
     return `nsenter -t ${this.pid} -a ${LOGIN.join(' ')} bash`;
   }
 
-  /** Ends every process of the machine and removes what it wrote. */
+  /** Ends every process of the machine and removes its files. */
   async close(): Promise<void> {
     if (this.boot.exitCode === null && this.boot.signalCode === null) {
       this.boot.kill('SIGKILL');

@@ -61,7 +61,7 @@ async function runGuide(machine: Machine, hear: (text: string) => void): Promise
   );
 }
 
-/** Resolves when somebody who looks at the machine says so. */
+/** Resolves when the person who inspects the machine presses Enter. */
 async function visited(machine: Machine): Promise<void> {
   console.log(`the machine stays until this program is interrupted: ${machine.entrance}`);
   await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));

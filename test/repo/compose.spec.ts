@@ -83,7 +83,7 @@ describe('docker-compose.yml', () => {
   it('waits only for services that exist and say that they are healthy', () => {
     for (const [, { depends_on = {} }] of all) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
-        // The image of the control planes has one of its own.
+        // The image of the control planes has a health check of its own.
         if (!controlPlanes.some(([each]) => each === name)) expect(services[name]?.healthcheck).toBeDefined();
         expect(condition).toBe('service_healthy');
       }

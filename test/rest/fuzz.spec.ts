@@ -197,7 +197,7 @@ describe.each([
     expect([...seen.values()].reduce((sum, count) => sum + count, 0)).toBe(
       (RUNS / 2) * Number(process.env['CAUSEWAY_FUZZ_TIMES'] ?? 1),
     );
-    // The generators must reach what they aim at: writes that succeed, and each of the usual refusals.
+    // The generators must reach their targets: writes that succeed, and each of the usual refusals.
     expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404, 405, 412, 415, 422]));
   }, 600_000);
 });

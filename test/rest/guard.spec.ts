@@ -143,7 +143,7 @@ function openOfKind(
   return writer === 'admin' ? ['admin'] : writer === 'owner' ? [...OPERATORS, ...owners] : OPERATORS;
 }
 
-/** Every route with every method, for every kind where it has one, and where that has namespaces with one as well. */
+/** Returns every route with every method, for every kind if it has one, and with a namespace if the kind has namespaces. */
 function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
   return routes.flatMap(({ path, methods }) => {
     const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
@@ -164,7 +164,7 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
     const kinds = coreKinds.kinds.filter((kind) => isList || kind.scope === scope);
     return kinds.flatMap((kind) => {
       const url = at.replace(':plural', kind.plural);
-      // A kind that has no hostnames is told to everybody with any right: 404.
+      // Any caller with a right learns that a kind has no hostnames: 404.
       if (path.endsWith('/_hostnames') && !WITH_HOSTNAMES.includes(kind.name))
         return served.map((method) => call(method, url, RECOGNISED));
       // Malformed requests, and those of a kind that is no policy, get 400 or 404 from any caller with a right.
@@ -182,7 +182,7 @@ function oneOfEachRight(calls: readonly Call[]): readonly Call[] {
   return [...new Map(calls.map((call) => [[call.method, call.route, ...call.open].join(' '), call])).values()];
 }
 
-/** Whether the answer is what the table says: a caller to whom it is open may still hear that this is written elsewhere. */
+/** Whether the answer matches the table: a caller with the right may still get the answer that the resource is written elsewhere. */
 async function isRight(
   rest: RestFixture,
   { method, url, open }: Call,

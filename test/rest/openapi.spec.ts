@@ -155,7 +155,7 @@ describe.each([
         // The example under an alias is the one under the kind's own name, which is deleted by now.
         if (method === 'delete' && !refused && pluralsOf(aliases).some(named)) await call('put', path);
         const [what, status] = await call(method, path);
-        // Nobody has the name here, and virtual IPs are those of zones.
+        // No service has the name here, and only zones have virtual IPs.
         if (path === '/_resolve/hostname' || (path === '/discovery/hosts' && cp.role === 'global')) {
           expect(status).toBe(404);
           continue;

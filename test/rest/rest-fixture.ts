@@ -62,9 +62,9 @@ export type FixtureOptions = Partial<
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;
-  /** Makes what says who calls whom from what the server answers from, and its end. */
+  /** Makes the facts about callers from the server's sources, and the function that ends them. */
   readonly callers?: (parts: CallerParts) => { readonly facts: AccessFacts; readonly close: () => void };
-  /** Makes the authenticator from what the server answers from. */
+  /** Makes the authenticator from the server's sources. */
   readonly authenticator?: (parts: AuthenticatorParts) => Authenticator;
 };
 

@@ -330,7 +330,7 @@ describe('leases of agents', () => {
     nobody.holder.setDataplanes([dataplane('redis-5')]);
     await until('it is told', () => failureOf(nobody).startsWith('UNAUTHENTICATED'));
 
-    // By hand, for another workload: whose token says that one of these tags is theirs does not get it.
+    // Written by hand, for another workload: a caller whose token has one of these tags does not get it.
     const foreign = [{ port: 1, tags: { 'kuma.io/service': 'bank' } }];
     await replicas[0].put('/meshes/default/dataplanes/bank-1', {
       type: 'Dataplane',

@@ -57,7 +57,7 @@ describe('two replicas of the global on one database', () => {
     await west.holds(redis());
     await west.lacks(east.id('MeshService', 'service-0'));
     expect(west.names('MeshService')).toHaveLength(names.length);
-    // Points are written once a second at most: what came since the last one is sent again.
+    // Points are written once a second at most: changes since the last one are sent again.
     expect((await second.report('west', 'MeshService')).sent).toBeLessThan(names.length);
   });
 
@@ -93,7 +93,7 @@ describe('two replicas of the global on one database', () => {
     await lock.stopped(1);
     const newer = await world.zone('east');
     await east.lapse();
-    // Before it joins: what it finds on joining it says in its own right.
+    // Written before it joins: the state that it finds on joining stands by itself.
     await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await newer.join(second);
     await until('the newer session is open', () => second.sync?.reports().has('east'));

@@ -50,7 +50,7 @@ describe('policies in zones of Kuma', () => {
     await east.put('MeshService', 'web', HTTP);
     await global.holds(east.id('MeshService', 'web'));
     await global.put('Zone', 'kz', {});
-    // The fake zone has a stream only: what the global knows of zones comes from the test.
+    // The fake zone has a stream only: the test sets what the global knows of zones.
     const progress = new GlobalProgress({ index: global.index, zones: () => ({ connected: ['east'], kuma }) });
     leader = (await PolicyLeader.lead(global, 'global-1', { progress, kuma: () => kuma })).leader.start();
   });

@@ -51,7 +51,7 @@ const inherited = (...mergeStrategies: readonly string[]): PutChange =>
     mergeStrategies: ['AtomicDefaults', 'AtomicOverrides', ...mergeStrategies],
   });
 
-/** By the name of a policy: what it is on, and its spec proper, in the order in which they are made. */
+/** Policies by name: the target and the spec of each, in the order of creation. */
 type Policies = Readonly<Record<string, readonly [on: JsonObject, spec: JsonObject]>>;
 const on = (kind: string, name: string): JsonObject => ({ kind, name });
 const [g1, g2] = [on('Gateway', 'g1'), on('Gateway', 'g2')];

@@ -67,7 +67,7 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     await until('west has lost orders', async () => (await service(west(), 'orders')) === undefined);
   }
 
-  /** Whether the global holds a service of east that the restored east lacks; undefined where it has none. */
+  /** Whether the global holds a service of east that the restored east lacks; undefined if it does not know the service. */
   async function isHeld(name: string): Promise<boolean | undefined> {
     const found = await service(mesh.global, name);
     return found && (found.status?.conditions ?? []).some(({ type }) => type === 'Held');

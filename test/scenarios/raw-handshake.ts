@@ -8,7 +8,7 @@ export interface Shaken {
   readonly error: ServiceError | undefined;
 }
 
-/** Shakes hands by gRPC and says whatever it likes. */
+/** Makes a handshake by gRPC with arbitrary content. */
 export class RawHandshaker {
   private readonly client: Client;
   private readonly service: SyncServiceClient;

@@ -22,7 +22,7 @@ const headers = {
   ':path': '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
 };
 
-/** An agent that has a connection and streams of its own. */
+/** An agent with its own connection and streams. */
 class ReturningAgent {
   private readonly session: ClientHttp2Session;
   private answers = 0;

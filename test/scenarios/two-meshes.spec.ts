@@ -160,7 +160,7 @@ describe('two meshes with the same names', () => {
       reason: 'Depreferred',
       message: expect.stringMatching(/^zone "east" .*; policy depreferred$/),
     });
-    // A new policy takes effect while the zone is lost; what the Zone says itself wins.
+    // A new policy takes effect while the zone is lost; the Zone's own setting wins.
     await parameters('shop', range('shop'));
     await keeper.round();
     await west.holds(shop, ({ status }) => findCondition(status, 'OriginLost')?.['reason'] === 'Kept');

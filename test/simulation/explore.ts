@@ -49,7 +49,7 @@ export async function explore(range: Range, faults: Faults = {}, most = 1): Prom
   return { ...counts, hours: time / 3_600_000, findings };
 }
 
-/** A schedule that violates something, for people: the smallest that still does, and what it shows. */
+/** Explains a schedule with a violation for people: the smallest schedule that still violates, and its trace. */
 export async function explain(schedule: Schedule, faults: Faults = {}): Promise<string> {
   const trial = async (candidate: Schedule): Promise<Violation | undefined> =>
     (await new World(candidate, faults).run()).violation;

@@ -11,7 +11,7 @@ export interface PartFound extends Omit<Exploration, 'findings'> {
  */
 async function main(): Promise<void> {
   const [first = 1, count = 100, step = 1, seconds = 0] = process.argv.slice(2).map(Number);
-  process.once('disconnect', () => process.exit()); // whoever asked is gone
+  process.once('disconnect', () => process.exit()); // the parent is gone
   const { findings, ...counts } = await explore({ first, count, step, seconds });
   const found: PartFound = { ...counts, seeds: findings.map(({ schedule }) => schedule.seed) };
   if (process.send) process.send(found, () => process.disconnect());

@@ -11,14 +11,14 @@ import { programToStart, programTree } from './built-programs';
 import { endsWithProgram } from './ends-with-program';
 import { until } from './until';
 
-/** The machines of most tests are addresses of loopback, where an agent dials nothing by preset: halves stand over `!127.0.0.0/8`. */
+/** The hosts of most tests are addresses of loopback, where an agent dials nothing by preset: the two halves override `!127.0.0.0/8`. */
 const TEST_MACHINES = ['default', '127.0.0.0/9', '127.128.0.0/9', '::1'];
 
 /** The program `causeway-agent run`, or `ingress`, with a configuration of a test, in a folder of its own. Needs a build. */
 export class AgentProcess {
   private child: ChildProcess | undefined;
   private said = '';
-  /** The tree that the program was built in; another one may be set between an end and a start. */
+  /** The tree in which the program was built; another one may be set between an end and a start. */
   root = programTree();
 
   constructor(
@@ -72,7 +72,7 @@ export class AgentProcess {
     const closed = once(child, 'close');
     await until('the agent answers', async () => {
       if (!this.isRunning) {
-        // All that it said; an Envoy that it has started may keep its output open.
+        // All of its output; an Envoy that it has started may keep its output open.
         await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
         throw new Error(`the agent has ended: ${this.said}`);
       }

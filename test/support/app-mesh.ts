@@ -9,7 +9,7 @@ export class AppMesh {
   readonly table = new AppMeshTable();
   private order = 0;
 
-  /** Keeps its age where it is there. */
+  /** Puts a resource; an existing one keeps its age. */
   put(kind: SourceKind, name: string, spec: JsonObject, place: Place = {}): this {
     const id = idOf(kind, name, place);
     const key = identityKey(id);
@@ -41,7 +41,7 @@ export class AppMesh {
     };
   }
 
-  /** The node of a Dataplane as `namespace/name`; empty where it has none. */
+  /** Returns the node of a Dataplane as `namespace/name`; empty if it has none. */
   nodeOf(name: string): string {
     const binding = this.table.binding(idOf('Dataplane', name, { zone: 'east' }));
     return binding ? `${binding.namespace}/${binding.name}` : '';

@@ -24,7 +24,7 @@ export class BuiltinProxy {
     return this.told.plane;
   }
 
-  /** One of its counters or gauges, by Envoy's name; 0 where there is none. */
+  /** Returns one of its counters or gauges, by Envoy's name; 0 if there is none. */
   async stat(name: string): Promise<number> {
     return rawStats(await this.plane.stats()).get(name) ?? 0;
   }

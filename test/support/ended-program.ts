@@ -6,7 +6,10 @@ export type EndedProgram = readonly [code: number | null, out: string, err: stri
 
 class ProcessEnd extends Error {}
 
-/** Runs what a program does before it serves, in this process: a hundredth of the cost of a process. What it throws ends it as it ends a program. */
+/**
+ * Runs the start of a program up to the point where it serves, in this process: a hundredth of the cost of a process. An error ends it as it ends a
+ * program.
+ */
 export function runUntilItEnds(begin: () => unknown): EndedProgram {
   let [code, out, err]: [number | null, string, string] = [null, '', ''];
   const written = [

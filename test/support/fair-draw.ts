@@ -20,8 +20,8 @@ function unfairShares(answers: readonly string[], weights: Readonly<Record<strin
 }
 
 /**
- * Draws until one draw is fair, at most three times: an unfair sharer is found each time, a fair one is missed once in 10^8. Returns
- * what the last draw was unfair in.
+ * Draws until one draw is fair, at most three times: an unfair sharer is found each time, a fair one is missed once in 10^8. Returns the deviation of
+ * the last draw.
  */
 export async function drawnFairly(
   draw: () => Promise<readonly string[]>,

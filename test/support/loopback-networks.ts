@@ -49,7 +49,7 @@ function claim(file: string): boolean {
   try {
     if (!isRunning(Number(readFileSync(file, 'utf8')))) rmSync(file, { force: true });
   } catch {
-    // Nobody has it.
+    // No process has it.
   }
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });

@@ -6,7 +6,7 @@ import { trialKinds, type Stored } from './random-policies';
 type Of<T extends Stored['type']> = Extract<Stored, { type: T }>;
 type Service = Of<'service'>;
 type Route = Of<'route'>;
-/** A step of a path: its name, in which namespace it stands, and who may attach to it. */
+/** A step of a path: its name, its namespace, and the namespaces whose policies may attach to it. */
 interface Step {
   readonly name: string;
   readonly level: string;
@@ -27,7 +27,7 @@ export const nameOf = ({ kind, mesh, zone, namespace, name }: Identity): string 
 export const stepName = (level: string, ...of: readonly (string | number)[]): string => [level, ...of].join(' ');
 const text = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Older first; what has no age is youngest. */
+/** Older first; a policy without an age is the youngest. */
 const byAge = (
   a: { readonly id: Identity; readonly order: number },
   b: { readonly id: Identity; readonly order: number },
@@ -48,7 +48,7 @@ export class NaivePolicies {
   private readonly routes: readonly Route[];
   private readonly granting: ReadonlySet<string>;
 
-  /** `zone` is where names are resolved: what was made there shadows what has its name elsewhere. */
+  /** `zone` is where names are resolved: resources of that zone shadow those of the same name elsewhere. */
   constructor(
     private readonly all: readonly Stored[],
     private readonly zone: string,
@@ -120,7 +120,7 @@ export class NaivePolicies {
     return new Set(['producer', ...routed, ...others]);
   }
 
-  /** The namespaces whose policies, for their own clients alone, stand on a service of another namespace or on a route of its producer. */
+  /** Returns the namespaces whose policies, for their own clients alone, attach to a service of another namespace or to a route of its producer. */
   private makers(
     frontend: Service | Of<'gateway'>,
     { crossNamespace }: DefinitionSpec,
@@ -215,7 +215,7 @@ export class NaivePolicies {
     return here.length > 0 ? here : all;
   }
 
-  /** The policies of a step that count for these clients, the older first; where nothing is merged, the oldest alone. */
+  /** Returns the policies of a step that count for these clients, the older first; for a kind that merges nothing, the oldest alone. */
   private standing(
     { name, namespace, level }: Step,
     consumer: string | undefined,

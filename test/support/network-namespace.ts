@@ -36,7 +36,7 @@ export class NetworkNamespace implements NetworkTools {
     await this.run('ip', ['link', 'set', 'v0', 'addrgenmode', 'none', 'up']);
   }
 
-  /** Takes the cable of `connectHere` away: nobody on either side hears a word. */
+  /** Takes the cable of `connectHere` away, without notice to either side. */
   cut(): void {
     execFileSync('ip', ['link', 'delete', this.cable]);
   }
@@ -45,7 +45,7 @@ export class NetworkNamespace implements NetworkTools {
     return `v${this.keeper.pid}`;
   }
 
-  /** Lays a cable to another one; each end has an address of a network that both share, such as 10.7.1.1/24. */
+  /** Lays a cable to another namespace; each end has an address of a network that both share, such as 10.7.1.1/24. */
   async connect(other: NetworkNamespace, here: string, there: string): Promise<void> {
     const name = `v${other.keeper.pid}`;
     const peer = ['peer', 'name', 'v0', 'netns', String(other.keeper.pid)];

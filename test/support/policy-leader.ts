@@ -32,7 +32,7 @@ export interface PolicyLeaderOptions {
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
   /** The zones of Kuma, for which policies are translated; without it none is. */
   readonly kuma?: () => readonly string[];
-  /** In a zone with a global: reports to it, from what is known of proxies. */
+  /** In a zone with a global: reports to it the progress of its proxies. */
   readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'findPosition'>;
 }
 
@@ -115,7 +115,7 @@ export function policyId({ cp }: Pick<TestPlane, 'cp'>, kind: string, name: stri
   return { kind, mesh: 'default', zone: ownZone(cp), namespace, name };
 }
 
-/** A change that puts a policy, route, service or Gateway, of namespace `ns` unless the name says `namespace/name`. */
+/** Returns a change that puts a policy, route, service or Gateway, of namespace `ns` unless the name is `namespace/name`. */
 export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string, spec: JsonObject): PutChange {
   const [name = '', namespace = 'ns'] = called.split('/').reverse();
   const id = policyId(plane, kind, name, namespace);
@@ -130,7 +130,7 @@ export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string
   return { type: 'put', id, expect: 'any', labels, spec };
 }
 
-/** The conditions of a policy in a few words: `Accepted=True/Accepted …`; `-` where there are none. */
+/** Returns the conditions of a policy in a few words: `Accepted=True/Accepted …`; `-` if there are none. */
 export function conditionsOf(plane: TestPlane, id: Identity, messages = false): string {
   return said(plane.get(id)?.status?.['conditions'], messages) || '-';
 }

@@ -156,7 +156,7 @@ export class RoutedPlane {
     await this.obeyed();
   }
 
-  /** Resolves when every client has taken all that it was told. */
+  /** Resolves when every client has acked everything. */
   async obeyed(): Promise<void> {
     await until('what clients were told', () =>
       [...this.plane.views.keys()].every((node) => this.plane.isSettled(node)),
@@ -180,7 +180,7 @@ export class RoutedPlane {
     return evaluate(table, { client: { namespace: from }, frontend, port, request: httpRequest(asked) }, isReady);
   }
 
-  /** One request from a client of a namespace, over a connection that is kept unless the header `connection` says `close`. */
+  /** Sends one request from a client of a namespace, over a kept connection unless the header `connection` is `close`. */
   ask({ from = 'mesh', to = 'echo', port = PORTS.http, method = 'GET', url = '/', ...asked }: Asked): Promise<Routed> {
     const { host = 'echo', headers = {} } = asked;
     const at = this.addressOf(to, from);

@@ -78,7 +78,7 @@ export class RoutingMesh {
     return service;
   }
 
-  /** Puts a route, younger than all before unless `order` says otherwise. */
+  /** Puts a route, younger than all before unless `order` is given. */
   route(
     kind: RouteKind,
     name: string,

@@ -29,7 +29,7 @@ export class TestAuthority {
     private readonly behind = '',
   ) {}
 
-  /** A root; `below` is how many authorities may stand in between. */
+  /** Makes a root; `below` is how many authorities may follow in a chain. */
   static async create(name: string, below = 0): Promise<TestAuthority> {
     x509.cryptoProvider.set(webcrypto);
     const keys = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);

@@ -95,7 +95,7 @@ export class TestPlane {
     return [...this.index.ofKind(kind)].map(({ id }) => (id.zone === '' ? id.name : `${id.zone}/${id.name}`)).sort();
   }
 
-  /** Resolves when the condition holds; it is looked at after each change of the index. */
+  /** Resolves when the condition holds; it is checked after each change of the index. */
   async until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => {

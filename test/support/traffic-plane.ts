@@ -36,8 +36,8 @@ export type ProxyKind = 'envoy' | 'builtin';
 export const PROXY_KINDS: readonly ProxyKind[] = ENVOY === undefined ? ['builtin'] : ['envoy', 'builtin'];
 
 /**
- * A zone that tells real Envoys what its index says: no database, no program. Its workloads have certificates of the zone's own
- * authority. `stop` leaves nothing open.
+ * A zone that serves its index to real Envoys: no database, no program. Its workloads have certificates of the zone's own authority. `stop` leaves
+ * nothing open.
  */
 export class TrafficPlane {
   readonly server: XdsServer<EnvoyView>;
@@ -147,7 +147,7 @@ export class TrafficPlane {
       ]);
   }
 
-  /** True when a proxy holds all that it was told. */
+  /** Whether a proxy has acked all resources. */
   isSettled(node: string): boolean {
     const proxy = this.server.proxies().find(({ id }) => id === node);
     return proxy !== undefined && proxy.types.every((type) => type.ackedRevision === this.source.revision);

@@ -10,7 +10,7 @@ import {
 
 type Named = { readonly name: string } | { readonly clusterName: string };
 
-/** Resources in memory, the same for all views; what a wildcard gets is all of a type, or what `list` says of a proxy. */
+/** Resources in memory, the same for all views; a wildcard gets all of a type, or what `list` returns for a proxy. */
 export class MapSource implements ResourceSource<string> {
   revision = 0;
   /** Names that proxies requested: `proxy type name`. */

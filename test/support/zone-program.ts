@@ -32,7 +32,7 @@ export class ZoneProgram {
     readonly restUrl: string,
   ) {}
 
-  /** Starts one that leads, or follows another on the same database. */
+  /** Starts a program that leads, or follows another on the same database. */
   static async start(
     env: Environment,
     clock: Clock = systemClock,

@@ -18,7 +18,7 @@ export interface AgentMeshSettings extends Omit<TrafficSettings, 'hasIngresses'>
 
 /** Options of an instance. */
 export interface InstanceSettings {
-  /** One of loopback where it is left out. */
+  /** A machine; one of loopback if absent. */
   readonly machine?: Machine;
   /** Of the health check. */
   readonly interval?: string;

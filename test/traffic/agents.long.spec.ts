@@ -29,7 +29,7 @@ describe('machines with agents in two zones', () => {
   let client: AgentClient;
   let instances: readonly AgentInstance[] = [];
   let vip: At;
-  /** A machine of its own, where one can be made, and its cable. */
+  /** A machine in a network namespace, if one can be made, and its cable. */
   let far: { readonly namespace: NetworkNamespace; readonly machine: Machine } | undefined;
   const watches: EndpointWatch[] = [];
   const placeOf = ({ at }: Pick<AgentInstance, 'at'>): string => `${at.address}:${at.port}`;
@@ -145,7 +145,7 @@ describe('machines with agents in two zones', () => {
     const before = await Promise.all(others.map(registrationOf));
     expect(before).not.toContain(undefined);
     const gone = [firstOf(instances)];
-    // Only where a machine of its own can be made.
+    // Only if a network namespace can be made.
     if (far) gone.push(await mesh.instance('east', 'far', 'far-1', far));
     far?.namespace.cut();
     await gone[0]?.agent.end('SIGKILL');

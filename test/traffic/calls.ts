@@ -31,7 +31,7 @@ export function call({ address, port }: At, { text = 'who', localAddress }: Call
   });
 }
 
-/** Calls until somebody answers; the answer, and ms since `began` (performance.now()). */
+/** Calls until there is an answer; returns it, and ms since `began` (performance.now()). */
 export async function firstAnswer(
   at: At,
   { text = 'who', began = performance.now(), timeoutMs = 120_000 } = {},

@@ -2,8 +2,7 @@
  * Requirements of this file, and their other tests:
  * * An endpoint that is killed fails no connection after 1 s; this zone, then the other one, then this one. Also:
  *   test/envoy/reach.spec.ts, test/envoy/ingress.spec.ts.
- * * The state of an inbound says that an endpoint is healthy; a user or the agent of the host writes it. What dies
- *   without a word is left by the proxies themselves, which find that connections to it fail.
+ * * The state of an inbound says that an endpoint is healthy; a user or the agent of the host writes it. Proxies themselves leave an endpoint that dies without notice, because connections to it fail.
  */
 import { ENVOY } from '../support/envoy-process';
 import { until } from '../support/until';

@@ -181,7 +181,7 @@ spec:
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
     const vips = new Map<string, At>();
 
-    /** An instance of a service of namespace `store`: an HTTP process that says the service's name, its Dataplane and its Envoy. */
+    /** Starts an instance of a service of namespace `store`: an HTTP process that answers with the service's name, its Dataplane and its Envoy. */
     async function instance(zone: string, service: string): Promise<void> {
       const server = createServer((_, answer) => answer.end(service));
       server.keepAliveTimeout = 60_000;

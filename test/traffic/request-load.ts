@@ -34,9 +34,9 @@ export interface RequestLoadOptions {
   readonly fresh: number;
   /** Connections that last, for all the others, at most; 32 by default. */
   readonly lasting?: number;
-  /** Most requests under way: where the machine cannot answer the rate, fewer are sent. All of the rate where it is left out. */
+  /** Most requests under way: if the host cannot answer the rate, fewer are sent. By default all of the rate. */
   readonly mostOpen?: number;
-  /** Is told of every good answer as it comes. */
+  /** Called with every good answer. */
   readonly answered?: (answer: Answer) => void;
 }
 
@@ -149,6 +149,6 @@ export class RequestLoad {
 
 type Sent =
   | { readonly type: 'answer'; readonly text: string }
-  /** A connection that had served others was closed before it said anything. */
+  /** A connection that had served others was closed before an answer began. */
   | { readonly type: 'closed' }
   | { readonly type: 'failure'; readonly reason: string };

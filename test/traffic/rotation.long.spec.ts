@@ -20,7 +20,7 @@ import { TrafficMesh, type Instance } from './traffic-mesh';
   let east: string;
   let vip: At;
   let proxies: readonly EnvoyProcess[];
-  /** An instance of west that nobody calls. */
+  /** An instance of west that is never called. */
   let idle: Instance;
   let stolen: StolenAuthority;
   /** The authorities of east, the first before it is rotated. */

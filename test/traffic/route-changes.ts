@@ -76,8 +76,8 @@ export class WayOfRequests {
   }
 
   /**
-   * Waits until requests go to a version and none goes anywhere else any more.
-   * @returns when the first request of those began, by performance.now(): `since` where none went elsewhere after it.
+   * Waits until all requests go to a version. @returns when the first request of those began, by performance.now(): `since` if none went elsewhere
+   * after it.
    */
   async all(to: Version, since: number): Promise<number> {
     await until(`requests go to ${to}`, () => this.from(to, since).length >= ENOUGH);

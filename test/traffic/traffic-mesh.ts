@@ -143,7 +143,7 @@ export class TrafficMesh {
     };
   }
 
-  /** Starts a process that answers `<name>:<what it is told>`, its Dataplane and its proxy. */
+  /** Starts a process that answers `<name>:<request>`, its Dataplane and its proxy. */
   async instance(zone: string, service: string, name: string): Promise<Instance> {
     const process = await this.echo(name);
     const registered = { zone, name, at: { address: this.machine(), port: PORT }, process };
@@ -278,7 +278,7 @@ export class TrafficMesh {
     this.network.release();
   }
 
-  /** Puts what says that a zone is entered there; a token for the ingress. */
+  /** Puts the ZoneIngress of a zone; returns a token for it. */
   async declareIngress(zone: string, name: string, { address, port }: At): Promise<string> {
     const plane = this.mesh.zone(zone);
     await this.put(plane, 'ZoneIngress', name, { networking: { address, port } });

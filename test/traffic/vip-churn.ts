@@ -22,7 +22,7 @@ export interface ChurnOptions {
   /** Services made in all, and how many stay at one time. */
   readonly services: number;
   readonly alive: number;
-  /** It goes on, up to five times as long, until it has seen this; to the end of `services` where it is left out. */
+  /** It goes on, up to five times as long, until it has seen this; to the end of `services` if absent. */
   readonly isEnough?: (outcome: ChurnOutcome) => boolean;
   /** Services made a second, at most. */
   readonly rate: number;
@@ -155,7 +155,7 @@ export class VipChurn {
     await Promise.all(open);
   }
 
-  /** An address that is held, or, half of the time, one that was freed. */
+  /** Returns an address that is held, or, half of the time, a freed one. */
   private pick(): string | undefined {
     const held = [...this.alive.values()].filter((vip) => vip !== '');
     const from = Math.random() < 0.5 && this.freed.length > 0 ? this.freed : held;

@@ -17,7 +17,7 @@ export type ZoneName = (typeof ZONES)[number];
 const REPLICAS = 2;
 const XDS_PORT = 5_678;
 const SECRETS_KEY = `test:${Buffer.alloc(32, 9).toString('base64')}`;
-/** So long that a leader keeps it on a busy machine; one that is replaced gives it back at once. */
+/** Long enough for a leader on a busy host to keep it; a replaced leader gives it back at once. */
 const LEASE = '15s';
 /** Third number of the addresses where control planes take proxies; those of virtual IPs are below. */
 const XDS_NET = 210;

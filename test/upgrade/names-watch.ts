@@ -24,7 +24,7 @@ interface ShownService {
   };
 }
 
-/** Looks at the names and addresses of a zone all the time, on every replica that is ready: REST, and DNS. */
+/** Reads the names and addresses of a zone all the time, on every replica that is ready: REST, and DNS. */
 export class NamesWatch {
   private readonly seen = new NamesSeen();
   private readonly askedAll = new WeakSet<Replica>();
@@ -68,7 +68,7 @@ export class NamesWatch {
       await this.askDns(replica, due);
       this.findings.count('looks');
     } catch (error) {
-      // One that was told to end need not answer.
+      // A replica that is being ended need not answer.
       if (this.zone.serves(replica)) this.broken(replica, `did not answer: ${String(error)}`);
     }
   }
@@ -109,7 +109,7 @@ export class NamesWatch {
   }
 }
 
-/** Undefined where the replica says that it is not as far as the database yet, and to try again. */
+/** Undefined if the replica answers that it is behind the database, and to try again. */
 async function shownNames(restUrl: string): Promise<ShownNames | undefined> {
   const [services, hostnames] = [new Map<string, string>(), new Map<string, string>()];
   for (let next: string | null = `${restUrl}/meshes/default/meshservices?size=${PAGE}&cursor=`; next !== null;) {

@@ -76,7 +76,7 @@ class Fixture {
     await this.index.reached((await this.store.head()).revision);
   }
 
-  /** The outcome and the warnings, or what a refusal says. */
+  /** Returns the outcome and the warnings, or the message of the refusal. */
   put(body: JsonObject, caller = anna): Promise<string> {
     return this.admission.put({ body, context: { caller } }).then(
       ({ outcome, warnings }) => [outcome, ...warnings].join(': '),

@@ -13,7 +13,7 @@ type PoolStep =
   | { readonly type: 'allocate'; readonly owner: string }
   | { readonly type: 'delete'; readonly owner: string }
   | { readonly type: 'wait'; readonly ms: number }
-  /** Proxies apply what the log says; those that lag hold addresses back. */
+  /** Proxies apply the log; proxies that lag delay the reuse of addresses. */
   | { readonly type: 'ack' }
   | { readonly type: 'restart' };
 

@@ -205,7 +205,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: service.map((gone) => ({ gone })) },
 );
 
-/** Everything that a table says: each binding in words, and each status. */
+/** Returns the contents of a table: each binding in words, and each status. */
 function whole(table: BindingTable, services: readonly Service[], routes: readonly Route[]): Map<string, string> {
   const said = new Map<string, string>();
   for (const one of services) {

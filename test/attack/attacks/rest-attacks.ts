@@ -5,7 +5,7 @@ import type { Arena, Attack } from '../target';
 import { JSON_TYPE, noted, TIMEOUT, type Blow } from './rest-blows';
 import { hostileJson, hostileYaml, SERVICE } from './rest-bodies';
 
-/** Headers of a request of an administrator: what is attacked lies behind the question who calls. */
+/** Headers of a request of an administrator: the attacked code runs after authentication. */
 const HEAD = `Host: localhost\r\nAuthorization: ${ADMIN_HEADERS.authorization}\r\n`;
 
 /** Attacks on REST: by a faulty program of an administrator, and by anybody on the host or behind an agent or a proxy on it. */

@@ -88,7 +88,7 @@ async function beyondRole(arena: Arena, turn: number): Promise<void> {
   }
 }
 
-/** Asks for what the proxy `default.good` is told, with the token of `default.evil`. */
+/** Requests the resources of the proxy `default.good` with the token of `default.evil`. */
 async function asAnother(zone: string, { target, tally }: Arena): Promise<void> {
   const { port = 0, tokens = {} } = target.proxies[zone] ?? {};
   const client = deltaClient(port, 'default.good', tokens['default.evil']);
@@ -156,7 +156,7 @@ async function attached(
   }
 }
 
-/** The machine of one Dataplane says that it is another one, or serves what another one serves. */
+/** The host of one Dataplane claims to be another one, or to serve what another one serves. */
 async function claim(arena: Arena, zone: string, turn: number): Promise<void> {
   const [name, service] = turn % 2 === 0 ? ['good', 'good'] : ['agent', 'good'];
   const attachment = { token: 'default.agent', instance: randomUUID(), secret: randomUUID(), name, service };

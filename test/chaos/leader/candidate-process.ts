@@ -59,7 +59,7 @@ export class CandidateProcess {
     this.child.kill(name);
   }
 
-  /** Ends its term, and lets it stand for the next. */
+  /** Ends its term, and lets it be a candidate for the next. */
   stepDown(): void {
     this.child.stdin.write('step down\n');
   }

@@ -133,7 +133,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
       it('ends a term when the store cannot be reached for a lease, and starts over', async () => {
         const one = await start();
         await leader();
-        await one.backend.lease.release(1, one.holder); // as if it had expired unseen, and nobody had taken it
+        await one.backend.lease.release(1, one.holder); // as if it had expired unseen, and no other had taken it
         await until('the first term is over', () => one.terms[0]?.signal.aborted);
         await until('it leads again', () => one.leading && one.terms.length === 2);
         expect(one.terms[1]?.epoch).toBe(2);

@@ -111,7 +111,7 @@ class LeaderChaos {
     if (event === 'lead' && epoch > this.epoch) [this.epoch, this.leader] = [epoch, candidate];
   }
 
-  /** Drives out the leader of now, waits for the next epoch and mends what was broken. */
+  /** Ends the present leader's term, waits for the next epoch and repairs what was broken. */
   private async change(fault: Fault): Promise<void> {
     await until(
       'another candidate stands by',

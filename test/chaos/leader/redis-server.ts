@@ -28,10 +28,7 @@ export interface RedisTls {
 
 const READY = { server: /Ready to accept connections/, sentinel: /monitor master/ };
 
-/**
- * A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. A file of settings makes
- * it what it says; a Sentinel where `mode` is one.
- */
+/** A Redis of one test, on a fixed port: it can be killed, started again, and wiped. Its settings are in a file; with `mode` it is a Sentinel. */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
@@ -83,7 +80,7 @@ export class RedisServer {
     await ended;
   }
 
-  /** Connections stand and nothing answers, as behind a network that drops packets. */
+  /** Connections stay open and nothing answers, as behind a network that drops packets. */
   pause(): void {
     this.child?.kill('SIGSTOP');
   }

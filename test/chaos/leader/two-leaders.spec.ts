@@ -22,7 +22,7 @@ const ADDRESSES = 32;
 const ROUNDS = 12;
 const APPS = 5;
 
-/** A leader of one epoch, which nothing ever tells that its term is over. */
+/** A leader of one epoch that never learns that its term is over. */
 interface Believer {
   readonly epoch: number;
   readonly runner: LoopRunner;
@@ -179,7 +179,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
       const leader = await lead(plane, `holder-${round}`, addressLoops());
       const before = older.map(written);
       const { revision } = await user.store.write({ changes: churn(round), onRefusal: 'abort' });
-      // Nobody plans before it has seen what the users wrote: then the older ones have something to try.
+      // No leader plans before it has seen the users' writes: then the older ones have something to try.
       await Promise.all(planes.map(({ index }) => index.reached(revision)));
       fenced += await stepTogether(leader, older);
       expect(older.map(written)).toEqual(before);

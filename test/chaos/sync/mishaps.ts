@@ -88,7 +88,7 @@ const databaseAway: Draw = (mesh, chance) => {
   };
 };
 
-/** All control planes lose their database at once; what was answered must have been recovered when it is back. */
+/** All control planes lose their database at once; answered writes must have been recovered when it is back. */
 const serverCrash: Draw = ({ server, databases }, chance) => ({
   name: 'server crash',
   targets: [...databases.values()],

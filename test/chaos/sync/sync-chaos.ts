@@ -124,7 +124,7 @@ class SyncChaos {
   }
 }
 
-/** Versions of what has another origin than its holder. */
+/** Returns the versions of resources whose origin is not their holder. */
 function copiesOf(histories: Histories): readonly RowVersion[] {
   return [...histories].flatMap(([holder, versions]) => versions.filter(({ zone }) => zone !== holder));
 }

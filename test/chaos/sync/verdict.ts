@@ -9,7 +9,7 @@ export type Histories = ReadonlyMap<string, readonly RowVersion[]>;
 export interface Verdict {
   /** I4: what a control plane lacks, or holds though its origin does not. */
   readonly unequal: readonly string[];
-  /** I5: copies that were deleted before their origin had deleted what they were made of. */
+  /** I5: copies that were deleted before their origin had deleted their source. */
   readonly vanished: readonly string[];
   /** I7: copies that went back, and content that no origin ever had. */
   readonly wentBack: readonly string[];

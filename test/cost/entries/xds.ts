@@ -28,7 +28,7 @@ import { numbered, repeated, textShapes } from '../shapes/texts';
 
 /** A request may be four times as large; beyond this only few long fields are not refused by their number. */
 const REQUEST = 4 * 1024 * 1024;
-/** The node of a request: all that a proxy says of itself. */
+/** Limit of the node of a request, in bytes: all that a proxy reports about itself. */
 const NODE = 512 * 1024;
 /** Limit of HTTP/2 for the headers of one call, in bytes. */
 const HEADERS = 64 * 1024;
@@ -69,7 +69,7 @@ export function xdsEntries(draw: Prng): EntryPoint[] {
   ];
 }
 
-/** A session takes the bytes as a stream does, up to what it answers. */
+/** A session reads the bytes as a stream does, up to its answer. */
 function takeIn(form: AdsForm, bytes: Buffer): unknown {
   const source = new MapSource();
   const clock = new FakeClock(0);

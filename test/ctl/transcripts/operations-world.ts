@@ -20,7 +20,7 @@ const POSTGRES_FOLDER = '/var/lib/postgresql';
 const POSTGRES_PORTS = [5432, 5433, 5434] as const;
 const SERVERS = ['main', 'base', 'new'] as const;
 
-/** An address of loopback for the machine of the agent, and what the pages call it. */
+/** An address of loopback for the agent's host, and its name on the pages. */
 const AGENT = loopbackBlock()(7);
 const SHOWN_AGENT = '10.0.0.7';
 

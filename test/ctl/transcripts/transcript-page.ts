@@ -8,7 +8,7 @@ import type { TranscriptShell } from './transcript-shell';
 const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
-/** Commands that change nothing: their output may take a moment to become what the page says. */
+/** Commands that change nothing: their output may take a moment to become that of the page. */
 const LOOK =
   /^(causeway (--context \S+ )?(get|describe|policies|scopes|impact|topology|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff|auth|tokens list)|causeway-agent status|curl|dig|psql .*-Atc .*(pg_stat_|pg_is_in))/i;
 
@@ -40,7 +40,7 @@ export class TranscriptPage {
     this.transcripts = readTranscripts(this.page);
   }
 
-  /** Runs one; what it printed and what the page says are comparable as they are. */
+  /** Runs one; its output and that of the page are masked, so that they can be compared. */
   async run(
     transcript: Transcript,
     world: TranscriptWorld,
@@ -56,7 +56,7 @@ export class TranscriptPage {
     return { printed, said: UPDATE ? printed : readable(transcript.steps) };
   }
 
-  /** Writes what was printed into the page, where it is to be written. */
+  /** Writes the output into the page, if the page is to be written. */
   save(): void {
     if (UPDATE) writeFileSync(this.file, replaceTranscripts(this.page, this.done));
   }

@@ -14,7 +14,7 @@ function builtProgram(app: string): string {
   return `'${process.execPath}' '${join(APPS, app, 'src', 'main.js')}'`;
 }
 
-/** A job that runs in the background, and what it printed. */
+/** A background job and its output. */
 interface Job {
   readonly child: ChildProcess;
   readonly output: () => string;
@@ -23,12 +23,12 @@ interface Job {
 
 /** Options of a shell, besides the programs of this repository. */
 export interface ShellOptions {
-  /** Commands of its own, by their name: what a shell executes, its arguments behind it. */
+  /** Commands of the test by name: the command that a shell executes, with its arguments. */
   readonly commands?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** Names in the commands of the page, and their values in this run. */
   readonly meant?: ReadonlyMap<string, string>;
-  /** Runs the command line tool within this process, where it needs none of its own. */
+  /** Runs the command line tool within this process, if it needs no process of its own. */
   readonly hosted?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class TranscriptShell {
   private job: Job | undefined;
   private readonly hosted: HostedCommands | undefined;
 
-  /** `shown` says which text stands on the page for each that belongs to this run, such as the address of a server. */
+  /** `shown` maps each text of this run, such as the address of a server, to the text on the page. */
   constructor(
     private readonly shown: ReadonlyMap<string, string>,
     private readonly options: ShellOptions = {},

@@ -73,7 +73,7 @@ describe('what a newer version wrote, under this one', () => {
     expect(await east.put(SERVICE, await service(east))).toBe(422);
     expect(await mesh.global.delete('/meshes/default/meshfutures/f1')).toBe(404);
 
-    // The leader writes the service anew, and with it what it does not know.
+    // The leader writes the service again, with the fields that it does not know.
     expect(await east.delete(BACKEND)).toBe(200);
     await until('it is written', async () => (await service(east)).spec.state === 'Unavailable');
     expect((await service(east)).spec.future).toEqual(future);

@@ -86,7 +86,7 @@ export class Checker {
     };
   }
 
-  /** Checks that begin with what the disk holds now. */
+  /** Returns checks that begin with the present state of the disk. */
   private checksOf(disk: WatchedDisk): readonly CommitCheck[] {
     const { report, timeline, mesh } = this;
     const { rest, hold, lostZones } = this.limits;

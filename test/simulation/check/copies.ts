@@ -10,7 +10,7 @@ export interface CopyLimits {
   readonly report: Report;
 }
 
-/** I5 and I7 of one control plane: what it holds of others. */
+/** I5 and I7 of one control plane: its copies of others' resources. */
 export class CopyCheck {
   /** For each copy, the newest version of its origin's present incarnation that was stored. */
   private readonly newest = new Map<string, Origin>();

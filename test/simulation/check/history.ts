@@ -35,7 +35,7 @@ export class History {
 
   constructor(private readonly timeline: Timeline) {}
 
-  /** Takes in what was made on the control plane of a disk. */
+  /** Records the writes of the control plane of a disk. */
   take({ disk, changes }: Commit): void {
     for (const { key, before, after } of changes) {
       if (disk.name === 'global') this.takeOwner(after.id, after);
@@ -46,7 +46,7 @@ export class History {
     }
   }
 
-  /** A store was set back and began a new incarnation: what it has now is all that it ever had in it. */
+  /** A store was set back and began a new incarnation: its present state is all that this incarnation ever had. */
   restored(disk: WatchedDisk): void {
     const { names } = this.livesOf(disk.name);
     this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
@@ -83,7 +83,7 @@ export class History {
     return this.deletedZones.wasSoSince(zone, at);
   }
 
-  /** Whether zones had to forget what is in the mesh at some time since then. */
+  /** Whether zones had to forget the contents of the mesh at some time since then. */
   wasMeshMissingSince(mesh: string, at: number): boolean {
     return this.missingMeshes.wasSoSince(mesh, at);
   }
@@ -146,7 +146,7 @@ export function lostOf(zone: Row | undefined): LostState | undefined {
   return readLostState({ status: zone?.status ?? {} });
 }
 
-/** Whether other zones may know what comes from the zone of a living Zone. */
+/** Whether other zones may know the resources of a zone. */
 export function isOpen(zone: Row): boolean {
   return zone.spec['enabled'] !== false && lostOf(zone)?.policy !== 'withdraw';
 }
@@ -156,7 +156,7 @@ export function isOrigin(disk: string, { id }: Row): boolean {
   return id.zone === (disk === 'global' ? '' : disk);
 }
 
-/** Labels as they are everywhere: `kuma.io/origin` says where the holder is. */
+/** Returns the labels that all copies share: `kuma.io/origin` depends on the holder. */
 export function sharedLabels({ labels }: Pick<Row, 'labels'>): Readonly<Record<string, string>> {
   const { [Label.origin]: _origin, ...shared } = labels;
   return shared;

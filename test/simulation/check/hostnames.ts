@@ -71,7 +71,7 @@ function contestsOf(zone: WatchedDisk): Map<string, Contest> {
   return contests;
 }
 
-/** It has the name, which the others see in their reason, and shows it as NotAvailable while nobody can reach it. */
+/** It has the name, which the others name in their reason, and shows it as NotAvailable while it cannot be reached. */
 function isUnreachable({ reason }: JsonObject): boolean {
   return text(reason).startsWith('unreachable: ');
 }

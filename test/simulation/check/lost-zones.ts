@@ -15,7 +15,7 @@ const RENEWED = 20_000;
 /** Facts about the mesh that are not stored. */
 export interface LostZoneLimits {
   readonly timeline: Timeline;
-  /** Of zones whose Zone does not say. */
+  /** Rule for zones whose Zone has none. */
   readonly rule: LostRule;
   /** Whether a process serves the streams of a session. */
   readonly serves: (process: string, zone: string, session: number) => boolean;

@@ -12,7 +12,7 @@ import {
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 
-/** A peer that says nothing for so long is given up, ms. */
+/** Time of silence after which a peer is given up, ms. */
 export const KEEPALIVE = 10_000;
 const DEADLINE = 10_000;
 /** Messages in flight before `write` returns false. */
@@ -216,7 +216,7 @@ class SimPipe {
   }
 }
 
-/** One end: what is written here is heard at the other, in order, as long as the connection stands. */
+/** One end: writes here arrive at the other end, in order, as long as the connection is open. */
 class PipeEnd implements ListenedStream {
   other: PipeEnd | undefined;
   private listener: StreamListener | undefined;
@@ -234,7 +234,7 @@ class PipeEnd implements ListenedStream {
     private readonly parts: PipeParts,
   ) {}
 
-  /** Whether somebody listens and it has not ended. */
+  /** Whether it has a listener and has not ended. */
   get isServed(): boolean {
     return this.listener !== undefined && !this.over;
   }

@@ -25,7 +25,7 @@ export interface Commit extends Writing {
   readonly notes: readonly { readonly note: MetadataEntry; readonly before: MetadataEntry | undefined }[];
 }
 
-/** A disk that shows each commit to whoever checks. */
+/** A disk that passes each commit to its checks. */
 export class WatchedDisk extends MemoryDisk {
   /** Called with each commit, in its step. */
   watcher: ((commit: Commit) => void) | undefined;

@@ -139,7 +139,7 @@ function withoutCounting({ changes, ...request }: WriteRequest): WriteRequest {
 
 const MARK_TAG = 802;
 
-/** Rewrites what messages say of the state that they are a part of. */
+/** Rewrites the marks of messages about the state that they belong to. */
 function remarked(changes: Partial<StateMark>): NonNullable<NetworkFaults['message']> {
   return (bytes, direction, to) => {
     const isResponse = direction === 'down' ? to === 'zone' : to === 'global';

@@ -111,7 +111,7 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
     [...writes(1), ...possible({ type: 'depose', plane: zone }), ...writes(3)],
     // Messages of a former session are still on their way.
     [...possible(slowed), ...writes(2), ...possible({ type: 'break', zone, how }), removal, ...writes(2)],
-    // A store is set back, and what it had meanwhile is gone.
+    // A store is set back, and its later changes are gone.
     setBack(random, [...shape.zones.map(({ name }) => name), 'global'], writes, possible),
     // Withdrawn and given back.
     [service, { type: 'zone', zone, enabled: false }, ...writes(1), { type: 'zone', zone, enabled: true }],

@@ -31,7 +31,7 @@ export interface Times {
   readonly hold: number;
 }
 
-/** When a zone counts as lost whose Zone does not say. */
+/** Rule for the loss of a zone whose Zone has none. */
 export const LOST: LostRule = { policy: 'keep', after: 20_000 };
 
 /** Injected faults in the inputs of the global's leader; only runs that test the checker set any. */
@@ -52,7 +52,7 @@ export interface Surroundings {
   readonly chores?: (process: SimProcess, store: SimStore, term: LeaderTerm) => Promise<void>;
   /** Checks what proxies of a replica of a zone are sent. */
   readonly watchProxies?: (zone: string, index: IndexReader, meshes: Meshes) => void;
-  /** Told of each term of a leader of the global as it begins. */
+  /** Called with each term of a leader of the global as it begins. */
   readonly leads: (term: LeaderTerm) => void;
 }
 
@@ -146,7 +146,7 @@ export class SimReplica {
     await election.run(lead, this.life.signal);
   }
 
-  /** As apps/global does it, but for the defaults, which the schedule writes, and for what is done once an hour. */
+  /** Runs the leader's loops as apps/global does, except for the defaults, which the schedule writes, and for hourly tasks. */
   private async leadGlobal(term: LeaderTerm): Promise<void> {
     const { store, index, process, link, cp, around } = this;
     const { registry } = around;

@@ -173,7 +173,7 @@ export class World {
     return proxies !== undefined || this.schedule.seed % PROXIES_EACH === 0;
   }
 
-  /** I2 and I10: nothing changed while nobody was there, so nothing is written. */
+  /** I2 and I10: nothing changed while no replica ran, so nothing is written. */
   private async restartAll(): Promise<void> {
     const before = this.revisions();
     for (const plane of this.planes.values()) {

@@ -72,7 +72,7 @@ describe('prepareAdminSocket', () => {
     const bound = isLeft ? `${path}.bound` : path;
     await new Promise<void>((resolve) => server.listen(bound, resolve));
     if (!isLeft) return void servers.push(server);
-    // Closing removes the name that it was bound to, so the dead socket has another one.
+    // Closing unlinks the name that the socket was bound to, so the dead socket gets a second name.
     linkSync(bound, path);
     await new Promise((done) => server.close(done));
   }

@@ -45,7 +45,7 @@ class Plane {
     await this.plane.index.reached(await this.plane.store.head());
   }
 
-  /** Takes over what the global would send: public keys and revocations. */
+  /** Stores what the global would send: public keys and revocations. */
   async learn(spec: object): Promise<void> {
     const change = { type: 'put', id: AUTHENTICATION_ID, expect: 'any', labels: {}, spec: { ...spec } } as const;
     await this.plane.store.write({ changes: [change], onRefusal: 'abort' });

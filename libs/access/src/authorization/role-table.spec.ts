@@ -87,7 +87,7 @@ async function policyWith(
   });
 }
 
-/** Every subject and verb of which the policy says something else than `wanted`. */
+/** Returns every subject and verb for which the policy decides otherwise than `wanted`. */
 function differences(policy: AccessPolicy, wanted: (subject: (typeof SUBJECTS)[number], verb: Verb) => boolean) {
   return SUBJECTS.flatMap((subject) =>
     VERBS.flatMap((verb) => {

@@ -31,7 +31,7 @@ describe('a delta stream', () => {
   const names = (response: { resources: readonly { name: string }[] }): string[] =>
     response.resources.map(({ name }) => name).sort();
 
-  /** Acks all responses until nothing is left to tell; resolves with their number. */
+  /** Acks all responses until no more come; resolves with their number. */
   async function settled(proxy: DeltaClient): Promise<number> {
     let acked = 0;
     await until('all acks', () => {

@@ -82,7 +82,7 @@ describe('hostname loop', () => {
     const zone = await new Zone().start(mesh('default'), put(a), generator('g', '{{ label "name" }}.mesh'));
     await zone.user(put(a, { name: 'n' }));
     await zone.settle();
-    // a gives the name up, b takes it; between plan and write somebody else changes a, so its row is refused.
+    // a releases the name, b takes it; between plan and write a user changes a, so its row is refused.
     await zone.user(put(a, { name: 'other' }), put(b, { name: 'n' }));
     await zone.turn(() => zone.store.write({ changes: [put(a, { name: 'third' })], onRefusal: 'abort' }));
     expect([await zone.shown(a), await zone.shown(b)]).toEqual([['n.mesh Available'], []]);

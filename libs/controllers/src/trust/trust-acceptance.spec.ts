@@ -51,7 +51,7 @@ function zoneProxy(kind: 'ingress' | 'egress', authoritiesIn: Readonly<Record<st
   return { ...known, proxy: `/${kind}/${kind}`, facts: { ...facts, kind, owner, authoritiesIn } };
 }
 
-/** The proxies of a zone, as a test says. */
+/** The proxies of a zone, as a test defines them. */
 class Proxies {
   isLoaded = true;
   heard = Infinity;

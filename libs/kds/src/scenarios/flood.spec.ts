@@ -71,7 +71,7 @@ describe('a zone that floods', () => {
     const sent = await pour(MESSAGES);
     const size = sent[0]?.length ?? 0;
     expect(size).toBeGreaterThan(16 * 1024);
-    // 500 changes are written; then the bound, the window of HTTP/2, and what is just being read.
+    // 500 changes are written; then the bound, the window of HTTP/2, and the message that is just being read.
     const accepted = await still(() => flood.accepted);
     expect(accepted).toBeLessThan(500 / NAMES.length + (BOUNDS.stream + 64 * 1024) / size + 16);
     const costs = global.sync?.metrics();

@@ -39,7 +39,7 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await global.close();
   });
 
-  /** Ends the session; what the global remembers of east is as a global without MACs would have it. */
+  /** Ends the session, and leaves the global's metadata of east as a global without MACs would have written it. */
   const endSession = async ({ macs }: { macs: boolean }): Promise<void> => {
     await east.leave();
     await global.left('east');

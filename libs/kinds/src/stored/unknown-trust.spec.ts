@@ -3,7 +3,7 @@ import { coreKinds } from '../core-kinds';
 import { MeshExternalService } from '../mesh-external-service';
 import { readExternalTrust, unreadableTrust } from './external-tls';
 
-/** Names of fields that say whom to believe. */
+/** Names of fields that configure trust. */
 const TRUST = /^(tls|mtls|verification|validation|caCert|clientCert|clientKey|subjectAltNames)$/;
 
 /**

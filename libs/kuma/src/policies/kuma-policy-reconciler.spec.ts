@@ -5,7 +5,7 @@ import { idOf, storedResource } from '../../../../test/support/loop-harness';
 import { KumaPolicyReconciler } from './kuma-policy-reconciler';
 import { kumaPolicyId, kumaPolicyKinds } from './plan-kuma-policy';
 
-/** Each selects instances of its own, so that how proxies find them is never why one is looked at again. */
+/** Each service selects instances of its own, so that the way in which proxies find them never causes another plan. */
 function service(name: string, zone: string, more: { readonly labels?: Record<string, string> } = {}): Resource {
   const spec = { selector: { dataplaneTags: { 'kuma.io/service': name } }, ports: [{ port: 80 }] };
   const labels = { [Label.displayName]: name, [Label.zone]: zone, ...more.labels };

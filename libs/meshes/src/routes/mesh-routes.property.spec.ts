@@ -99,7 +99,7 @@ const resource: fc.Arbitrary<Resource> = fc.oneof(
 const step = fc.record({ resource, gone: fc.boolean() });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Everything that a table says of what the index holds, in words. */
+/** Returns in words all that a table derives from the index. */
 function whole(table: BindingTable, { index }: TrafficZone): Map<string, string> {
   const said = new Map<string, string>();
   for (const kind of ['MeshService', 'MeshMultiZoneService', 'Gateway']) {

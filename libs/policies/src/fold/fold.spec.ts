@@ -76,7 +76,7 @@ describe('the fold of policies', () => {
     const strategies = [...(a ? [a] : []), b, 'AtomicDefaults' as const];
     const all = specs.map((spec, i) => policy(`p${i}`, strategies[i] ?? 'AtomicDefaults', spec));
     expect(folded(...all)?.spec).toEqual(want);
-    // The left fold is what it must not be.
+    // The left fold has the result that must not be.
     expect(fromTheRoot(all)).toEqual(flowchart);
   });
 
@@ -128,7 +128,7 @@ describe('the fold of policies', () => {
     ]);
   });
 
-  /** Two houses in which the owner, the tenants and the guests have their say about colours. */
+  /** Two houses in which the owner, the tenants and the guests decide about colours. */
   it.each<readonly [string, readonly MergeStrategy[], JsonObject]>([
     [
       'defaults of the owner give way to the tenant’s',
@@ -182,7 +182,7 @@ describe('the fold of policies', () => {
         (all) => {
           const policies = all.map((how, i) => policy(`p${i}`, how, { from: i }));
           const firstOverride = all.indexOf('AtomicOverrides');
-          // The last policy's own strategy has nobody to rule over, so that it wins as a default too.
+          // The last policy's own strategy applies to no other policy, so that it wins as a default too.
           const winner = firstOverride < 0 ? all.length - 1 : firstOverride;
           expect(folded(...policies)?.spec).toEqual({ from: winner });
         },

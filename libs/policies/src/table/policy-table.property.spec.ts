@@ -56,7 +56,7 @@ function lowerCount(kind: KindTable, { lower, context }: Pick<PolicyPath, 'lower
   return context ? lowerPolicies(carriers, context, lower).length : 0;
 }
 
-/** Everything that a table says, in words, by what it is said of. */
+/** Returns the contents of a table in words, by their subject. */
 function whole(table: PolicyTable): Map<string, string> {
   const said = new Map<string, string>();
   for (const kind of table.all()) {

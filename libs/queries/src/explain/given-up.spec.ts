@@ -8,7 +8,7 @@ import { HostnameExplainer } from './hostname-explainer';
 class EndlessIndex extends ResourceIndex {
   /** Services that were looked at. */
   seen = 0;
-  /** Told of each. */
+  /** Called with each. */
   onSeen = (_seen: number): void => undefined;
 
   override *ofKind(kind: string): Generator<Resource> {

@@ -47,7 +47,7 @@ const allViews: readonly EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
-  // Of a namespace that has routes of its own.
+  // A view of a namespace that has routes of its own.
   { mesh: 'default', capture: { type: 'bind' }, listed: 'all', dataplane: consumerId },
   { mesh: 'default', capture: { type: 'translate' }, listed: 'all', dataplane: dataplaneId },
   { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: consumerId },
@@ -74,8 +74,8 @@ function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> 
 }
 
 /**
- * All that the proxies of a view can hold: what they list, what that names, and every address on demand. `asked`: what they asked for
- * before, which they go on asking for.
+ * Returns all resources that the proxies of a view can hold: listed ones, those that these name, and every address on demand. `asked`: names that
+ * they requested before, and go on requesting.
  */
 function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<string>()): Map<string, string> {
   const found = new Map<string, string>();
@@ -86,8 +86,8 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
-  // Clients of gRPC hold what they asked for also when its service is gone; what others hold of it is seen by what they list. Endpoints stay
-  // as they are when a cluster that shares its address with another no longer names them.
+  // gRPC clients keep requested resources when the service is gone; resources of other clients show in their lists. Endpoints stay as they are when a
+  // cluster that shares its address with another no longer names them.
   for (const key of [...asked]) {
     const [type = '', name = ''] = key.split(' ');
     if (view.wire === 'grpc' || type === RESOURCE_TYPES.endpoints) take(type, name);
@@ -147,7 +147,7 @@ test('what followed every change is what a fresh start makes, every difference w
       source.subscribe({
         changed: ({ type, names, group = '' }) => names.forEach((each) => announced.add(`${group} ${type} ${each}`)),
         relisted: ({ view: only }) => {
-          // As the server does: those that list what is their own alone are looked at with changes of their own.
+          // As the server does: views with lists of their own are checked at changes of their own.
           for (const view of only === undefined ? views.filter((each) => !source.listsOwn(each)) : [only])
             for (const type of [cluster, RESOURCE_TYPES.listener])
               for (const name of source.takeRelisted(view, type))
@@ -176,7 +176,7 @@ test('what followed every change is what a fresh start makes, every difference w
           if (gone) held.delete(identityKey(each.id));
           else held.set(identityKey(each.id), each);
         }
-        // A Dataplane that went ended the streams of its proxies; one that came has a view of its own.
+        // A deleted Dataplane ended the streams of its proxies; a new one has a new view.
         const isSame = views.map((view, i) => isThere(view) === wasThere[i]);
         for (const [i, view] of views.entries()) if (isSame[i] === false) views[i] = { ...view };
         const after = views.map((view, i) => everything(source, view, asked[i]));

@@ -24,7 +24,7 @@ function service(name: string, n: number, appProtocol = 'tcp'): Resource {
   );
 }
 
-/** A Dataplane of a VirtualNode with these backends; of none where they are absent. */
+/** A Dataplane of a VirtualNode with these backends; of no VirtualNode if absent. */
 function web(backends?: readonly string[], networking: JsonObject = {}): Resource {
   const found = backends?.map((name) => ({ namespace: 'default', name }));
   const status = found ? { virtualNode: { namespace: 'shop', name: 'web', backends: found } } : {};

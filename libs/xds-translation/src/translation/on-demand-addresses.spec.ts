@@ -73,7 +73,7 @@ describe('an address that a proxy uses on demand', () => {
     zone.put(service('web', 'http'));
     expect(announced).toContain(`vip:${VIP}`);
     announced.clear();
-    // A proxy keeps what it has while it is sent nothing.
+    // A proxy keeps its resources while nothing is sent.
     expect([led(), listed()]).toEqual(['pending', [nameOf('web')]]);
     expect([...announced]).toEqual([nameOf('web'), 'outbound', 'outbound:reentry']);
     ask(filterChain, `fc:${VIP}`);
