@@ -188,7 +188,7 @@ describe('GET /_doctor', () => {
     ]);
     status = { leading: true, epoch: 1, transitions: 1, witness: 'lease' };
     expect(await said()).toEqual([
-      'who does not lead held causeway:leader:s1 in Redis: the lease in Postgres alone decides who leads, and replicas of ' +
+      'a process that does not lead held causeway:leader:s1 in Redis: the lease in Postgres alone decides who leads, and replicas of ' +
         `earlier versions do not lead => ${free}`,
     ]);
     status = { leading: false, epoch: 0, transitions: 0, witness: 'lock', leaderless: 60_000 };

@@ -6,7 +6,7 @@ import { LockHealth } from './lock-health';
 const LEASE = 3_000;
 
 describe('the lock as a candidate sees it', () => {
-  /** A lock server that accepts every request and answers none until `resume`: then it handles all in order, and keeps the remaining state. */
+  /** A lock server that accepts every request and answers none until `goOn`: then it handles all in order, and keeps the remaining state. */
   class HungLock implements LeaderLock {
     holder: string | undefined;
     private readonly asked: (() => void)[] = [];
