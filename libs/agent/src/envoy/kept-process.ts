@@ -163,10 +163,10 @@ async function launch({ command, args, log }: KeptProcessOptions): Promise<numbe
       stdio: ['ignore', 'pipe', output.fd],
     });
     const text = await new Promise<string>((resolve, reject) => {
-      let said = '';
-      shell.stdout?.on('data', (part: Buffer) => (said += part.toString()));
+      let output = '';
+      shell.stdout?.on('data', (part: Buffer) => (output += part.toString()));
       shell.once('error', reject);
-      shell.once('close', () => resolve(said));
+      shell.once('close', () => resolve(output));
     });
     const pid = Number(text.trim());
     if (!Number.isInteger(pid) || pid < 2) throw new Error(`${command} cannot be started: ${await lastLine(log)}`);

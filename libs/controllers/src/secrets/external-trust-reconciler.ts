@@ -46,9 +46,9 @@ class ExternalTrustReconciler implements KeyedReconciler {
     const service = index.byIdentityKey(key);
     if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
     const { id, revision, generation: observedGeneration, status: before = {} } = service;
-    const said = this.listConditions(service, index);
-    const ended = TYPES.filter((type) => !said.some((each) => each.type === type));
-    const status = said.reduce(
+    const conditions = this.listConditions(service, index);
+    const ended = TYPES.filter((type) => !conditions.some((each) => each.type === type));
+    const status = conditions.reduce(
       (written, each) => withCondition(written, { ...each, observedGeneration }, now),
       withoutConditions(before, ended),
     );

@@ -169,8 +169,8 @@ export async function authorityFor(
 
 /** Applies the zone's rule: TLS if it is set, if a certificate is given, or if the port is reachable beyond loopback. */
 function isTls(settings: JsonObject): boolean {
-  const said = textAt(settings, 'CAUSEWAY_XDS_TLS');
-  if (said !== '') return said === 'on';
+  const setting = textAt(settings, 'CAUSEWAY_XDS_TLS');
+  if (setting !== '') return setting === 'on';
   if (textAt(settings, 'CAUSEWAY_XDS_TLS_CERT_FILE') !== '') return true;
   const address = textAt(settings, 'CAUSEWAY_XDS_BIND_ADDRESS') || textAt(settings, 'CAUSEWAY_BIND_ADDRESS');
   return !/^(127\.|::1$|localhost$|$)/.test(address);
