@@ -30,7 +30,7 @@ export function readLookup(name: string, type?: string): { readonly name: string
 }
 
 /** Fields of the answer that the question and the table of names decide. */
-type Known = Pick<DnsLookup, 'name' | 'type' | 'zone' | 'holders'>;
+type KnownQuestion = Pick<DnsLookup, 'name' | 'type' | 'zone' | 'holders'>;
 
 /** Returns the server's answer to a question, and the reason. A malformed name or type gives `result: FORMERR` with the reason. */
 export function explainLookup(
@@ -60,11 +60,11 @@ export function explainLookup(
   };
 }
 
-function malformed(head: Omit<Known, 'holders'>, reason: string): DnsLookup {
+function malformed(head: Omit<KnownQuestion, 'holders'>, reason: string): DnsLookup {
   return { ...head, result: 'FORMERR', authoritative: false, reason, answers: [], holders: [] };
 }
 
-function explainForwarding(known: Known, upstreams: readonly string[]): DnsLookup {
+function explainForwarding(known: KnownQuestion, upstreams: readonly string[]): DnsLookup {
   const reason = 'no service holds this name and it is under no suffix of ours';
   const unanswered = { ...known, authoritative: false, answers: [] };
   if (upstreams.length === 0)
