@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { DeltaDiscoveryResponse } from '@causeway/proto-gen';
+import { readEndpointsName, RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
 import type { ProcessPlane } from '../../test/support/process-plane';
 
@@ -49,9 +50,10 @@ export class BindProxies {
   }
 }
 
-/** One proxy: all clusters and listeners, and the endpoints of each cluster that has them elsewhere. */
+/** One proxy: all clusters and listeners, and, as Envoy asks for them, the endpoints that clusters name. */
 class BindProxy {
   private read = 0;
+  private readonly endpoints = new Set<string>();
   readonly listeners = new Set<string>();
   private readonly client: DeltaClient;
 
@@ -74,13 +76,20 @@ class BindProxy {
       const response = responses[this.read];
       if (!response) return;
       this.client.ack(response);
-      const names = response.resources.map(({ name }) => name);
-      if (response.typeUrl === cluster && names.length > 0)
-        this.client.send({ typeUrl: endpoints, resourceNamesSubscribe: names });
+      if (response.typeUrl === cluster) this.subscribeEndpoints(response.resources);
       if (response.typeUrl !== listener) continue;
-      for (const name of names) this.listeners.add(name);
+      for (const { name } of response.resources) this.listeners.add(name);
       for (const name of response.removedResources) this.listeners.delete(name);
     }
+  }
+
+  private subscribeEndpoints(clusters: DeltaDiscoveryResponse['resources']): void {
+    const named = clusters.flatMap(
+      ({ resource }) => readEndpointsName(cluster, Buffer.from(resource?.value ?? [])) ?? [],
+    );
+    const missing = [...new Set(named)].filter((name) => !this.endpoints.has(name));
+    for (const name of missing) this.endpoints.add(name);
+    if (missing.length > 0) this.client.send({ typeUrl: endpoints, resourceNamesSubscribe: missing });
   }
 }
 
