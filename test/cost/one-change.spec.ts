@@ -97,7 +97,7 @@ function countSteps(work: () => void): number {
   return steps;
 }
 
-/** One proxy on one delta stream, which acks each response and asks for the endpoints of its clusters. */
+/** One proxy on one delta stream, which acks what it is sent and asks for the endpoints of its clusters. */
 class CountedProxy {
   readonly counts = { resources: 0, bytes: 0 };
   private readonly session: AdsSession<EnvoyView>;
@@ -160,10 +160,6 @@ class CountedProxy {
   }
 }
 
-<<<<<<< HEAD:test/cost/new-service.spec.ts
-/** Counts the cost of one service that comes, and one that goes, among `size` services, by the mode of the proxy. */
-function countService(size: number): ReadonlyMap<string, Readonly<Record<'comes' | 'goes', Counts>>> {
-=======
 /** The other zone, with its ingress and a service. */
 const EAST = { zone: 'east' };
 const ingress = (address: string): Resource => sketch('MeshZoneAddress', 'in', { address, port: 10001 }, EAST);
@@ -181,7 +177,7 @@ const away: readonly Resource[] = [
   ),
 ];
 
-/** What changes, as it is put, and what it is put back to; nothing where it is deleted. */
+/** A change: the resources as they are put, and those that are put back; none if they are deleted. */
 interface Change {
   readonly put: readonly Resource[];
   readonly back?: readonly Resource[];
@@ -219,9 +215,8 @@ const SENT: Readonly<Record<string, readonly string[]>> = {
 
 type Costs = ReadonlyMap<string, Counts>;
 
-/** What each change costs among so many services, by change and mode of the proxy. */
+/** Counts the cost of each change among so many services, by change and mode of the proxy. */
 function countChanges(size: number, authority: string): Costs {
->>>>>>> main:test/cost/one-change.spec.ts
   const mesh = sketch('Mesh', 'default', {});
   const services = Array.from({ length: size }, (_, i) => service(i)).flat();
   const zone = new TrafficZone([...shippedKinds(), mesh, ...away, ...services]);
@@ -245,22 +240,13 @@ function countChanges(size: number, authority: string): Costs {
       costs.set(`${mode}: ${what}`, { ...proxy.counts, steps: shared + own });
     }
   };
-<<<<<<< HEAD:test/cost/new-service.spec.ts
-  // Objects that are made only once are made before the count.
-  const [first, second] = [service(9_001), service(9_002)];
-  measure(() => zone.put(...first));
-  measure(() => zone.delete(...first));
-  const comes = measure(() => zone.put(...second));
-  const goes = measure(() => zone.delete(...second));
-=======
   for (const [what, make] of Object.entries(CHANGES))
-    // What is made once is made by the first.
+    // Objects that are made only once are made by the first.
     for (const nth of [1, 2]) {
       const { put, back } = make(nth, authority);
       measure(`${what} comes`, () => zone.put(...put));
       measure(`${what} goes`, () => (back ? zone.put(...back) : zone.delete(...put)));
     }
->>>>>>> main:test/cost/one-change.spec.ts
   for (const [, proxy] of proxies) proxy.close();
   unfollow();
   return costs;
