@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     const before = await oldVersion(hash, trees);
     const done: Round[] = [];
     for (let n = 0; n < rounds; n++) {
-      // What a round leaves behind, such as a warm disk, is to help neither more than the other.
+      // Side effects of a round, such as a warm disk, must not favour one of the two versions.
       const order = n % 2 === 0 ? [before, newVersion] : [newVersion, before];
       const figures = new Map<string, Figures>();
       for (const { label, root } of order) figures.set(label, await runBench(bench, root));

@@ -39,7 +39,7 @@ function nthWrite(series: string, n: number): ServiceWrite {
   return write(series, n);
 }
 
-/** Writes in east and observes the target, from a watch of its own. */
+/** Writes in east and observes the target by a watch of its own. */
 async function observed<T>(
   mesh: ProcessMesh,
   work: (propagation: Propagation, east: RestWriter) => Promise<T>,

@@ -57,7 +57,7 @@ export class OtlpReceiver {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** Answers nobody until `release`. */
+  /** Delays all answers until `release`. */
   hold(): void {
     this.held = [];
   }
