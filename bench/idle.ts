@@ -5,7 +5,7 @@ import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 
 /**
- * What control planes cost while nothing changes (docs/design.md §8): CPU of the global, of zones that hold
+ * Measures the cost of control planes while nothing changes (docs/design.md §8): CPU of the global, of zones that hold
  * 10,000 services and of Postgres, in percent of a core over a minute, and memory. Prints one JSON line.
  * BENCH_SERVICES (10000), BENCH_ZONES (2), BENCH_SECONDS (60), BENCH_HEAP: largest old space of each process, MB.
  */

@@ -6,7 +6,7 @@ import { readEndpointsName, RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
 import type { ProcessPlane } from '../../test/support/process-plane';
 
-/** Where proxies connect, and who they are. */
+/** Addresses and identities with which proxies connect. */
 interface ProxyOrder {
   readonly port: number;
   readonly proxies: readonly { readonly name: string; readonly token: string }[];
@@ -15,8 +15,8 @@ interface ProxyOrder {
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
 /**
- * Proxies of a zone with capture `bind` and without Envoy, as a process: they hold a cluster and a listener for each service of the mesh and its
- * endpoints, and ack what they are told. What a zone has to do for its agents, without what they do.
+ * Proxies of a zone with capture `bind` and without Envoy, as a process: they hold a cluster, a listener and the endpoints of each service of the
+ * mesh, and ack every response. Measures the work of a zone for its agents, without the agents' own work.
  */
 export class BindProxies {
   private constructor(private readonly child: ChildProcess) {}

@@ -177,7 +177,7 @@ const away: readonly Resource[] = [
   ),
 ];
 
-/** What changes, as it is put, and what it is put back to; nothing where it is deleted. */
+/** A change: the resources as they are put, and those that are put back; none if they are deleted. */
 interface Change {
   readonly put: readonly Resource[];
   readonly back?: readonly Resource[];
@@ -215,7 +215,7 @@ const SENT: Readonly<Record<string, readonly string[]>> = {
 
 type Costs = ReadonlyMap<string, Counts>;
 
-/** What each change costs among so many services, by change and mode of the proxy. */
+/** Counts the cost of each change among so many services, by change and mode of the proxy. */
 function countChanges(size: number, authority: string): Costs {
   const mesh = sketch('Mesh', 'default', {});
   const services = Array.from({ length: size }, (_, i) => service(i)).flat();
@@ -241,7 +241,7 @@ function countChanges(size: number, authority: string): Costs {
     }
   };
   for (const [what, make] of Object.entries(CHANGES))
-    // What is made once is made by the first.
+    // Objects that are made only once are made by the first.
     for (const nth of [1, 2]) {
       const { put, back } = make(nth, authority);
       measure(`${what} comes`, () => zone.put(...put));

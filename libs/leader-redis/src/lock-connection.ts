@@ -1,4 +1,4 @@
-import { Backoff, errorText, systemClock, within, type Logger } from '@causeway/runtime';
+import { Backoff, errorText, systemClock, withTimeout, type Logger } from '@causeway/runtime';
 import { ANSWER_TIMEOUT, connectTo, findLockServer, type RedisConnection } from './lock-server';
 import type { RedisServers } from './redis-url';
 
@@ -35,7 +35,7 @@ export class LockConnection {
     let answered = false;
     try {
       const answer = command(client).finally(() => (answered = true));
-      return await within(systemClock, ANSWER_TIMEOUT, answer);
+      return await withTimeout(systemClock, ANSWER_TIMEOUT, answer);
     } catch (error) {
       if (client.isOpen && (!answered || MOVED.test(errorText(error)))) client.destroy();
       throw error;

@@ -1,5 +1,5 @@
 import type { RedisClientType } from '@redis/client';
-import { errorText, systemClock, within } from '@causeway/runtime';
+import { errorText, systemClock, withTimeout } from '@causeway/runtime';
 import type { RedisServers } from './redis-url';
 
 /** Timeout of one server, ms. */
@@ -22,7 +22,7 @@ export async function connectTo(url: string): Promise<RedisConnection> {
   });
   client.on('error', () => undefined); // calls reject, and `end` follows
   try {
-    await within(systemClock, ANSWER_TIMEOUT, client.connect());
+    await withTimeout(systemClock, ANSWER_TIMEOUT, client.connect());
     return client;
   } catch (error) {
     if (client.isOpen) client.destroy();
@@ -65,7 +65,7 @@ async function askInTurn<T>(
     let server: RedisConnection | undefined;
     try {
       server = await connectTo(url);
-      return await within(systemClock, ANSWER_TIMEOUT, ask(server, new URL(url)));
+      return await withTimeout(systemClock, ANSWER_TIMEOUT, ask(server, new URL(url)));
     } catch (error) {
       failures.push(`${new URL(url).host}: ${errorText(error)}`);
     } finally {

@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import { within, type Clock } from '@causeway/runtime';
+import { withTimeout, type Clock } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 
 /** Timeout for a client to continue reading, ms. */
@@ -58,7 +58,7 @@ export class LineStream {
       };
       raw.on('drain', settle).on('close', settle);
     });
-    await within(this.clock, Math.min(STALL, Math.max(0, this.latest - this.clock.elapsed())), drained);
+    await withTimeout(this.clock, Math.min(STALL, Math.max(0, this.latest - this.clock.elapsed())), drained);
   }
 
   end(): void {

@@ -1,4 +1,4 @@
-import { errorText, RateLimitedLogger, within, type Clock, type Logger, type Span } from '@causeway/runtime';
+import { errorText, RateLimitedLogger, withTimeout, type Clock, type Logger, type Span } from '@causeway/runtime';
 import type { StepOptions, Tracer } from '@causeway/runtime';
 import type { OtlpTracer } from './otlp-spans';
 
@@ -61,7 +61,7 @@ export class ProgramTracer implements Tracer {
     const { inner } = this;
     this.inner = undefined;
     if (!inner) return;
-    await within(this.options.clock, CLOSE_TIME, inner.close()).catch((error: unknown) =>
+    await withTimeout(this.options.clock, CLOSE_TIME, inner.close()).catch((error: unknown) =>
       this.options.logger.warn('the last traces were not sent', { error: errorText(error) }),
     );
   }

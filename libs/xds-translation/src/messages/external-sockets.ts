@@ -33,7 +33,7 @@ export function findExternalProblem(
   if (problem) return { field: problem.field, rule: 'not-allowed', reason: problem.reason };
   if (systemAuthorities !== undefined || !needsSystemAuthorities({ external: { endpoints: [], ...(tls && { tls }) } }))
     return undefined;
-  const reason = 'is needed: the proxy does not say which authorities its machine believes';
+  const reason = 'is needed: the proxy does not say which authorities its machine trusts';
   return { field: 'spec.tls.verification.caCert', rule: 'required', reason };
 }
 
