@@ -48,7 +48,7 @@ export {
 } from './settings/setting';
 export { REQUEST_ID, resolveRequestId } from './request-id';
 export { parseServerList } from './settings/server-list';
-export { afterTick, sleepUntilTick } from './shared-ticks';
+export { afterTick, nextTickAt, sleepUntilTick } from './shared-ticks';
 export { SingleFlight } from './single-flight';
 export { splitIntoBatches, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';

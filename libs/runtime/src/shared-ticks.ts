@@ -3,8 +3,8 @@ import type { Clock, Timer } from './clock';
 /** Called with its delay, ms: how much later than wanted the event loop runs it. */
 type TickAction = (delay: number) => void;
 
-/** Share of an interval that passes at least before a tick: work that follows a tick closely waits for the one after the next. */
-const MIN_WAIT = 0.25;
+/** Share of an interval that passes at least before a tick: a timer may fire a moment early, and its work then waits for the next tick but one. */
+const MIN_WAIT = 0.02;
 
 /** Actions by the time at which they run, and its timer. */
 class Ticks {
@@ -33,14 +33,18 @@ class Ticks {
 const ticksByClock = new WeakMap<Clock, Ticks>();
 
 /**
- * Runs `action` once at the next multiple of `interval` of the clock, a quarter of the interval away at least: with all other work of the process
- * that waits for that moment, so that polls wake an idle process once and not each on its own.
+ * Runs `action` once at the next multiple of `interval` of the clock, with all other work of the process that waits for that moment, so that polls wake an idle process once and not each on its own.
  */
 export function afterTick(clock: Clock, interval: number, action: TickAction): Timer {
   const ticks = ticksByClock.get(clock) ?? new Ticks(clock);
   ticksByClock.set(clock, ticks);
   const earliest = clock.elapsed() + interval * MIN_WAIT;
   return ticks.add(Math.ceil(earliest / interval) * interval, action);
+}
+
+/** Returns the next multiple of an interval after `now`, for polls that each know the time only by an argument. */
+export function nextTickAt(now: number, interval: number): number {
+  return now - (now % interval) + interval;
 }
 
 /** Resolves at the tick of `afterTick`, or when `signal` aborts; never rejects. */

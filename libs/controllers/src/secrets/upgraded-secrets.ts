@@ -1,4 +1,4 @@
-import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { type Clock, errorText, type Logger, sleepUntilTick } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
 import { UPGRADE_NOTE } from './kept-secrets-loop';
 
@@ -42,7 +42,7 @@ export class UpgradedSecrets {
       } catch (error) {
         if (!signal.aborted) logger.warn('whether Secrets list their users is not known', { error: errorText(error) });
       }
-      await clock.sleep(POLL_INTERVAL, signal);
+      await sleepUntilTick(clock, POLL_INTERVAL, signal);
     }
   }
 
