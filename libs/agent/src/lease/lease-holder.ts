@@ -9,7 +9,7 @@ import {
   type ZoneFacts,
 } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import { underSignals, type Clock, type Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
 import type { UnsupportedFeature } from '../plane';
 import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
@@ -97,14 +97,16 @@ interface RegistrationState {
   state: LeaseState;
 }
 
+/** Time after which addresses are read again while none is known, ms. */
+const NO_ADDRESS_WAIT = 100;
+/** Minimum and maximum time between two checks of heartbeats and reconnects, ms. */
+const [MIN_WAIT, MAX_WAIT] = [10, 60_000];
 /** Backoff, ms; control planes wait longer than its cap before they end leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Limits of the zone (proto/causeway/agent/v1). */
 const [MAX_UNSUPPORTED, MAX_NAME_LENGTH, MAX_PART_LENGTH, MAX_CLIENT_LENGTH] = [64, 256, 512, 253];
 /** If heartbeats are not confirmed for this share of the lease, the agent connects to another control plane. */
 const UNCONFIRMED_SHARE = 0.7;
-/** Interval at which heartbeats and reconnects are checked, ms. */
-const POLL_INTERVAL = 100;
 
 /**
  * Registers the Dataplanes of a machine and holds their leases. Keeps a stream to one control plane, sends the newest
@@ -123,6 +125,8 @@ export class LeaseHolder {
   private isFlushing = false;
   private stopping: string | undefined;
   private retryAt = 0;
+  /** Aborts the wait for the next check, when that is due earlier. */
+  private rescheduled = new AbortController();
 
   constructor(private readonly options: LeaseHolderOptions) {
     const { clock, random, connections } = options;
@@ -197,7 +201,9 @@ export class LeaseHolder {
     const { clock } = this.options;
     this.open();
     while (!signal.aborted) {
-      await clock.sleep(POLL_INTERVAL, signal);
+      this.rescheduled = new AbortController();
+      const wait = Math.max(MIN_WAIT, this.nextCheck() - clock.elapsed());
+      await underSignals([signal, this.rescheduled.signal], (either) => clock.sleep(wait, either));
       this.checkStream();
     }
     this.stream?.end('the agent ends');
@@ -273,8 +279,10 @@ export class LeaseHolder {
     const address = this.rounds.next(addresses());
     this.terms = undefined;
     for (const one of this.all.values()) Object.assign(one, { sent: 0, answered: 0 });
-    if (address === undefined)
+    if (address === undefined) {
+      this.retryAt = clock.elapsed() + NO_ADDRESS_WAIT;
       return this.become({ type: 'detached', failure: 'no address of a control plane is known' });
+    }
     const { deadline } = this.rounds;
     const connection = this.connections.use(address, tls());
     const stream = new Attachment(
@@ -299,6 +307,7 @@ export class LeaseHolder {
     this.terms = undefined;
     this.become({ type: 'detached', failure });
     this.retryAt = this.options.clock.elapsed() + this.rounds.failed(addresses());
+    this.rescheduled.abort();
   }
 
   private received({ lease, results, heartbeat, zone }: AttachResponse, address: string): void {
@@ -307,6 +316,7 @@ export class LeaseHolder {
       this.rounds.answered();
       this.terms = { length: lease.lengthMs, heartbeat: lease.heartbeatMs };
       this.heartbeat = { ...this.heartbeat, confirmedAt: clock.elapsed() };
+      this.rescheduled.abort();
       logger.info('attached to a control plane', { address });
       this.become({ type: 'attached', address, since: clock.now() });
       this.flush();
@@ -355,6 +365,14 @@ export class LeaseHolder {
     }
   }
 
+  /** Returns when a heartbeat, its confirmation or a reconnect is due, by `Clock.elapsed`. */
+  private nextCheck(): number {
+    if (!this.stream) return this.retryAt;
+    if (!this.terms) return this.options.clock.elapsed() + MAX_WAIT;
+    const { sentAt, confirmedAt } = this.heartbeat;
+    return Math.min(sentAt + this.terms.heartbeat, confirmedAt + this.terms.length * UNCONFIRMED_SHARE);
+  }
+
   /** Sends heartbeats, checks their confirmation, and reconnects. */
   private checkStream(): void {
     const now = this.options.clock.elapsed();
@@ -363,7 +381,7 @@ export class LeaseHolder {
       return;
     }
     if (!this.terms) return;
-    if (now - this.heartbeat.confirmedAt > this.terms.length * UNCONFIRMED_SHARE)
+    if (now - this.heartbeat.confirmedAt >= this.terms.length * UNCONFIRMED_SHARE)
       return this.stream.abandon('it does not confirm heartbeats');
     if (now - this.heartbeat.sentAt >= this.terms.heartbeat) this.send({});
   }
