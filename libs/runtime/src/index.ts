@@ -54,5 +54,6 @@ export { splitIntoBatches, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEv
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { asStep, noTracer, requestTrace, type RequestTrace, type Span, type StepOptions, type Tracer } from './tracer';
+export { WakeableSleep } from './wakeable-sleep';
 export { startWorkerThread, type WorkerThread } from './worker-thread';
 export { CallerLog, RateLimitedLogger } from './rate-limited-logger';
