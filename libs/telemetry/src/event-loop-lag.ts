@@ -7,7 +7,7 @@ const RESOLUTION = 10;
 /** Interval at which it is decided whether the event loop works, ms. */
 const CHECK_INTERVAL = 1_000;
 /** Share of time at work between two checks from which the event loop works. */
-const MIN_WORK = 0.02;
+const MIN_WORK = 0.1;
 /** Number of checks in a row without work after which no more samples are taken. */
 const MAX_RESTS = 3;
 
