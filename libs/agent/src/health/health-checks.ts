@@ -1,7 +1,7 @@
 import { durationMs } from '@causeway/resources';
 import { errorText, underSignals, WakeableSleep, type Clock } from '@causeway/runtime';
 import type { HealthCheckConfig } from '../config/schema';
-import type { InboundReadiness } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import { probeCommand } from './command-probe';
 import { createHealthState, applyCheckResult, type CheckResult, type HealthState } from './health-state';
 import { isLocalAddress, isListening, type SocketsByPort } from './listening-sockets';

@@ -8,12 +8,13 @@ import {
   type RegistrationResult,
   type ZoneFacts,
 } from '@causeway/proto-gen';
-import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
-import { underSignals, type Clock, type Logger } from '@causeway/runtime';
+import { shortened, type JsonObject, type Labels } from '@causeway/resources';
+import { WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
 import type { UnsupportedFeature } from '../plane';
 import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
+import { listStoppedInbounds, type InboundReadiness } from './inbound-readiness';
 
 /** Dataplane of this machine to be registered. */
 export interface LeasedDataplane {
@@ -26,21 +27,6 @@ export interface LeasedDataplane {
   readonly spec: JsonObject;
   /** Qualified name of another Dataplane of this agent, whose identity the machine's programs use as clients. */
   readonly clientDataplane?: string;
-}
-
-/** Readiness of one inbound. */
-export interface InboundReadiness {
-  /** Index in `networking.inbound`. */
-  readonly inbound: number;
-  readonly ready: boolean;
-  /** Description of the check, such as `tcp 127.0.0.1:6379`. */
-  readonly check: string;
-  /** Why it is not ready. */
-  readonly reason: string;
-  /** ms since 1970. */
-  readonly since: number;
-  /** It is not ready because its process can be reached without its proxy. */
-  readonly plaintextReachable?: boolean;
 }
 
 /** State of the registration of a Dataplane, for status. */
@@ -99,8 +85,8 @@ interface RegistrationState {
 
 /** Time after which addresses are read again while none is known, ms. */
 const NO_ADDRESS_WAIT = 100;
-/** Minimum and maximum time between two checks of heartbeats and reconnects, ms. */
-const [MIN_WAIT, MAX_WAIT] = [10, 60_000];
+/** Minimum time between two checks of heartbeats and reconnects, ms. */
+const MIN_WAIT = 10;
 /** Backoff, ms; control planes wait longer than its cap before they end leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Limits of the zone (proto/causeway/agent/v1). */
@@ -125,14 +111,14 @@ export class LeaseHolder {
   private isFlushing = false;
   private stopping: string | undefined;
   private retryAt = 0;
-  /** Aborts the wait for the next check, when that is due earlier. */
-  private rescheduled = new AbortController();
+  private readonly sleep: WakeableSleep;
 
   constructor(private readonly options: LeaseHolderOptions) {
     const { clock, random, connections } = options;
     this.process = { run: randomUUID(), startedAt: clock.now() };
     this.rounds = new ConnectRounds(LIMITS, random);
     this.connections = connections ?? new ClientConnections(clock);
+    this.sleep = new WakeableSleep(clock);
   }
 
   get attachment(): AttachmentState {
@@ -201,9 +187,7 @@ export class LeaseHolder {
     const { clock } = this.options;
     this.open();
     while (!signal.aborted) {
-      this.rescheduled = new AbortController();
-      const wait = Math.max(MIN_WAIT, this.nextCheck() - clock.elapsed());
-      await underSignals([signal, this.rescheduled.signal], (either) => clock.sleep(wait, either));
+      await this.sleep.sleep(Math.max(MIN_WAIT, this.nextCheck() - clock.elapsed()), signal);
       this.checkStream();
     }
     this.stream?.end('the agent ends');
@@ -307,7 +291,7 @@ export class LeaseHolder {
     this.terms = undefined;
     this.become({ type: 'detached', failure });
     this.retryAt = this.options.clock.elapsed() + this.rounds.failed(addresses());
-    this.rescheduled.abort();
+    this.sleep.wake();
   }
 
   private received({ lease, results, heartbeat, zone }: AttachResponse, address: string): void {
@@ -316,7 +300,7 @@ export class LeaseHolder {
       this.rounds.answered();
       this.terms = { length: lease.lengthMs, heartbeat: lease.heartbeatMs };
       this.heartbeat = { ...this.heartbeat, confirmedAt: clock.elapsed() };
-      this.rescheduled.abort();
+      this.sleep.wake();
       logger.info('attached to a control plane', { address });
       this.become({ type: 'attached', address, since: clock.now() });
       this.flush();
@@ -368,7 +352,8 @@ export class LeaseHolder {
   /** Returns when a heartbeat, its confirmation or a reconnect is due, by `Clock.elapsed`. */
   private nextCheck(): number {
     if (!this.stream) return this.retryAt;
-    if (!this.terms) return this.options.clock.elapsed() + MAX_WAIT;
+    // Its first response wakes.
+    if (!this.terms) return Infinity;
     const { sentAt, confirmedAt } = this.heartbeat;
     return Math.min(sentAt + this.terms.heartbeat, confirmedAt + this.terms.length * UNCONFIRMED_SHARE);
   }
@@ -403,12 +388,4 @@ function formatLeaseName({ mesh, ...named }: LeasedKey): string {
 /** Leaves out the default namespace, which a zone of any version reads as `default`. */
 function toDataplaneName({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
   return { mesh, namespace: namespace === DEFAULT_NAMESPACE ? '' : namespace, name };
-}
-
-/** Lists every inbound of a spec as not ready. */
-function listStoppedInbounds(spec: JsonObject, reason: string, since: number): readonly InboundReadiness[] {
-  const networking = spec['networking'];
-  const inbounds = isJsonObject(networking) ? networking['inbound'] : undefined;
-  if (!isJsonArray(inbounds)) return [];
-  return inbounds.map((_, inbound) => ({ inbound, ready: false, check: '', reason, since }));
 }

@@ -1,11 +1,6 @@
 import { sleepUntilTick, type Clock, type Logger } from '@causeway/runtime';
-import {
-  LeaseHolder,
-  type InboundReadiness,
-  type LeasedDataplane,
-  type LeaseHolderOptions,
-  type LeaseState,
-} from '../lease/lease-holder';
+import { LeaseHolder, type LeasedDataplane, type LeaseHolderOptions, type LeaseState } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import type { MachineProxy } from './machine-proxy';
 import type { LeaseStatus } from './status';
 

@@ -9,7 +9,7 @@ import { formatQualifiedName } from '../config/qualified-name';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';
 import { listListeningByPort, type SocketsByPort } from '../health/listening-sockets';
-import type { InboundReadiness } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import type { Plane } from '../plane';
 import type { ServiceStatus } from './status';
 
