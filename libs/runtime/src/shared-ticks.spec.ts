@@ -38,6 +38,7 @@ describe('work at shared ticks', () => {
     const clock = new FakeClock();
     let ran = 0;
     afterTick(clock, 1_000, () => (ran += 1)).cancel();
+    expect(clock.pending).toBe(0);
     const end = new AbortController();
     const sleep = sleepUntilTick(clock, 1_000, end.signal);
     end.abort();

@@ -6,27 +6,40 @@ type TickAction = (delay: number) => void;
 /** Share of an interval that passes at least before a tick: a timer may fire a moment early, and its work then waits for the next tick but one. */
 const MIN_WAIT = 0.02;
 
-/** Actions by the time at which they run, and its timer. */
+/** The actions of one moment. */
+interface Tick {
+  readonly actions: Set<{ readonly run: TickAction }>;
+  readonly timer: Timer;
+}
+
 class Ticks {
-  private readonly due = new Map<number, Set<TickAction>>();
+  private readonly due = new Map<number, Tick>();
 
   constructor(private readonly clock: Clock) {}
 
-  add(at: number, action: TickAction): Timer {
-    const known = this.due.get(at);
-    const actions = known ?? new Set();
-    actions.add(action);
-    if (!known) {
-      this.due.set(at, actions);
-      this.clock.after(at - this.clock.elapsed(), () => this.run(at, actions));
-    }
-    return { cancel: () => void actions.delete(action) };
+  add(at: number, run: TickAction): Timer {
+    const tick = this.due.get(at) ?? this.begin(at);
+    const action = { run };
+    tick.actions.add(action);
+    return {
+      cancel: () => {
+        if (!tick.actions.delete(action) || tick.actions.size > 0 || this.due.get(at) !== tick) return;
+        tick.timer.cancel();
+        this.due.delete(at);
+      },
+    };
   }
 
-  private run(at: number, actions: ReadonlySet<TickAction>): void {
-    this.due.delete(at);
-    const delay = Math.max(0, this.clock.elapsed() - at);
-    for (const action of actions) action(delay);
+  private begin(at: number): Tick {
+    const actions: Tick['actions'] = new Set();
+    const timer = this.clock.after(at - this.clock.elapsed(), () => {
+      this.due.delete(at);
+      const delay = Math.max(0, this.clock.elapsed() - at);
+      for (const { run } of actions) run(delay);
+    });
+    const tick = { actions, timer };
+    this.due.set(at, tick);
+    return tick;
   }
 }
 
