@@ -17,11 +17,11 @@ import { runProgram } from './support/run-program';
 const AGENTS = numberSetting('BENCH_AGENTS', 1_000);
 const CROWDS = 2;
 const LEASE = 10_000;
-/** How long the control plane is away, ms. */
+/** Time that the control plane is away, ms. */
 const AWAY = 1_000;
-/** How long a leader looks at leases before it ends one, beside one lease, ms. */
+/** Time for which a leader observes leases before it ends one, beside one lease, ms. */
 const JUDGED = 5_000;
-/** How long agents may take to settle, ms. */
+/** Time within which agents must settle, ms. */
 const PATIENCE = 120_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

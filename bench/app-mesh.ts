@@ -4,7 +4,7 @@ import { identityKey, type Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
 
 /**
- * What compiling App Mesh costs: 1,000 nodes with two Dataplanes each, 1,000 services, 500 routers from nothing, all of it read;
+ * Measures the cost of compiling App Mesh: 1,000 nodes with two Dataplanes each, 1,000 services, 500 routers from nothing, all of it read;
  * then one changed weight, one changed node and one new Dataplane at a time, each read. Goals: ≤ 1 s from nothing, ≤ 2 ms a change
  * (ADR 22). Prints one JSON line. BENCH_NODES (1000), BENCH_SERVICES (1000), BENCH_ROUTERS (500).
  */
@@ -63,7 +63,7 @@ const member = (i: number, n: number) => ({
   labels: { team: 't', app: `a${i}`, instance: `${n}` },
 });
 
-/** Reads what a change touched, as its user does; returns how many objects were generated. */
+/** Reads the objects that a change affects, as a proxy's user does; returns how many objects were generated. */
 function read(table: AppMeshTable, keys: Iterable<string>): number {
   let objects = 0;
   for (const key of keys) {

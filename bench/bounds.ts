@@ -8,7 +8,7 @@ import { benchServices } from './support/services';
 import { adminFetch } from '../test/support/admin-credential';
 
 /**
- * How long an input of 1 MB (in YAML 256 kB, in a DNS packet 64 kB: more is not taken) holds the event loop of a running
+ * Measures how long an input of 1 MB (in YAML 256 kB, in a DNS packet 64 kB: more is not taken) holds the event loop of a running
  * control plane, at each entry point, over a global and a zone as processes with a real Postgres. The process itself
  * measures (`nodejs_eventloop_lag_max_seconds`, without the 10 ms between its looks). Prints one JSON line; the aim is 50 ms.
  * BENCH_TRIES (5) per case; the shortest and the longest are printed, because other load on the machine makes them longer.

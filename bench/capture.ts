@@ -19,7 +19,7 @@ import { numberSetting, report } from './support/report';
 import { summary } from './support/summary';
 
 /**
- * What it costs to reach BENCH_VIPS (10000) virtual IPs from a machine to another one, each a network namespace, in a mesh without mTLS:
+ * Measures the cost of reaching BENCH_VIPS (10000) virtual IPs from a machine to another one, each a network namespace, in a mesh without mTLS:
  * by a direct connection (`none`), by the plane `direct`, and by `redirect` to one Envoy with one thread. One JSON line for each:
  *
  * - `rules_ms`: rules and routes of the ranges; `setup_ms`: those, and until the last virtual IP answers, with the control plane in this
@@ -48,7 +48,7 @@ const REENTRY = { address: '127.0.0.1', port: 15_011 };
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const AGENT = '0b1c2d3e-0000-4000-8000-000000000001';
 
-/** Answers at both addresses: what came with the address, or, at the port of the sink, how much came when that has ended. */
+/** Answers at both addresses: the caller's address, or, at the port of the sink, the number of bytes received when the caller has ended. */
 const SERVE = `
 const net = require('node:net');
 const [first, second, echo, sink] = process.argv.slice(1);
@@ -70,9 +70,9 @@ function service(n: number, server: 0 | 1 = 0): Resource {
   return sketch('MeshService', `service-${n}`, spec, { status: { vip: { ip: vip(n + 1) } } });
 }
 
-/** How a connection to a service is made. */
+/** A way to connect to a service. */
 interface Way {
-  /** Where service n is reached. */
+  /** Returns the address of service n. */
   readonly at: (n: number) => { readonly host: string; readonly port: number };
   readonly setup: Readonly<Record<string, unknown>>;
   end(): Promise<void>;

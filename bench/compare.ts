@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util';
 import { PROGRAM_STARTS, PROGRAM_TREE } from '../test/support/built-programs';
 import { hashOf, newVersion, oldVersion } from '../test/upgrade/version-tree';
 import { comparisonTable, compareRounds, readFigures, type Figures, type Round } from './support/comparison';
+import { appendToHistory } from './support/history';
 import { runProgram } from './support/run-program';
 
 /**
  * A bench of today against the built programs of an earlier commit and of the working tree (which must be built), in turn: prints each
- * figure of both, the median ratio of the rounds, and one JSON line. The bench must reach the programs over REST, DNS, gRPC and files only;
+ * figure of both, the median ratio of the rounds, and one JSON line, and appends the ratios to `bench/history.jsonl`. The bench must reach the programs over REST, DNS, gRPC and files only;
  * one that starts no program measures the working tree and is refused. Its own settings are those of the environment.
  *
  * `BENCH_SERVICES=2000 node -r ./bench/register.cjs bench/compare.ts 3b92d14b throughput [--rounds 5] [--trees FOLDER]`
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
     const before = await oldVersion(hash, trees);
     const done: Round[] = [];
     for (let n = 0; n < rounds; n++) {
-      // What a round leaves behind, such as a warm disk, is to help neither more than the other.
+      // Side effects of a round, such as a warm disk, must not favour one of the two versions.
       const order = n % 2 === 0 ? [before, newVersion] : [newVersion, before];
       const figures = new Map<string, Figures>();
       for (const { label, root } of order) figures.set(label, await runBench(bench, root));
@@ -42,6 +43,8 @@ async function main(): Promise<void> {
     const compared = compareRounds(done);
     console.log(comparisonTable(compared));
     console.log(JSON.stringify({ compare: bench, before: hash, rounds, figures: compared }));
+    const after = (await hashOf('HEAD')) ?? 'unknown';
+    appendToHistory({ bench, before: hash, after, rounds, figures: compared });
   } finally {
     if (values.trees === undefined) rmSync(trees, { recursive: true, force: true });
   }

@@ -56,7 +56,7 @@ function shuffled(count: number): number[] {
 
 interface Rate {
   readonly answers_per_second: number;
-  /** What one whole core would do: on a busy machine the server gets less than that. */
+  /** Estimate for one whole core: on a busy machine the server gets less than that. */
   readonly answers_per_cpu_second: number;
   readonly lost: number;
 }
@@ -75,7 +75,7 @@ async function rateOf(server: ServerProcess, queries: string, options: readonly 
   };
 }
 
-/** How much of the bare echo's rate a server reaches, asked the same a moment later. */
+/** Compares the server's rate with that of a bare echo, asked the same a moment later. */
 async function besideEcho(rate: Rate, queries: string, options: readonly string[]): Promise<Record<string, number>> {
   const echo = await ServerProcess.start('udp-echo.ts');
   const { answers_per_cpu_second: most } = await rateOf(echo, queries, options);

@@ -12,7 +12,7 @@ import { numberSetting, report } from './support/report';
 import { summary } from './support/summary';
 
 /**
- * What an Envoy holds that uses 50 of the 10,000 services of its zone: clusters, memory, and ms until the first answer of each, all
+ * Measures an Envoy that uses 50 of the 10,000 services of its zone: clusters, memory, and ms until the first answer of each, all
  * with mutual TLS. Its capture is `redirect`, in a network namespace of its own, so it asks for a service at the first connection.
  * BENCH_SCOPE=all gives the proxy every service from the start, as CAUSEWAY_XDS_SCOPE=all does. Prints one JSON line.
  *

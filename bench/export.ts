@@ -40,7 +40,7 @@ function patch(n: number): PatchChange {
   return { type: 'patch', id: id(n), expect: 'any', vip, status: { vip: { ip: vip, type: 'Kuma' } } };
 }
 
-/** Runs work and says how long it took, ms, and the most bytes that the process grew by. */
+/** Runs work; returns its duration in ms and the largest growth of the process in bytes. */
 async function measured<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly ms: number; readonly grew: number }> {

@@ -25,7 +25,7 @@ async function quiet(proxy: CountingProxy): Promise<void> {
   while (performance.now() - Math.max(proxy.passedAt, proxy.connectedAt) < QUIET) await pause(100);
 }
 
-/** Cuts the connection and counts what the next one takes. */
+/** Cuts the connection and counts what the next one transfers. */
 async function reconnect(proxy: CountingProxy): Promise<Passed & { readonly ms: number }> {
   await quiet(proxy);
   proxy.take();

@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     const taken = await timed(async () => {
       for (const batch of splitIntoBatches(claims, CLAIMS)) await agentLeases.take(batch, LENGTH);
     });
-    // The leases count as old ones: what was taken just now is read by each survey.
+    // Only old leases count: each survey reads the leases that were taken just now.
     await client.query('UPDATE agent_leases SET changed_at = changed_at - 3600000');
     await client.query('VACUUM (ANALYZE) agent_leases');
     const renewals = claims.map(({ agent: _, ...held }) => ({ ...held, age: 0 }));

@@ -33,7 +33,7 @@ const PORT = 6379;
 const BLOCK = '127.231.7';
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
-/** What is compared. */
+/** A proxy to compare. */
 interface Candidate {
   readonly name: string;
   readonly kind: ProxyKind;
@@ -191,7 +191,7 @@ async function connectAnew({ at }: Subject): Promise<number> {
   return made;
 }
 
-/** What was measured of one subject so far. */
+/** Measurements of one subject so far. */
 class Result {
   /** Calls, MB and new connections, with the CPU time that each took, ms. */
   readonly counts = { calls: 0, bytes: 0, connections: 0 };

@@ -14,7 +14,7 @@ import { BindingTable, type FrontendGroup } from '@causeway/routing';
 import { numberSetting, report } from './support/report';
 
 /**
- * What policies cost: a table of 10,000 services in 100 namespaces with 10,000 routes and 1,000 policies of three kinds from nothing, the
+ * Measures the cost of policies: a table of 10,000 services in 100 namespaces with 10,000 routes and 1,000 policies of three kinds from nothing, the
  * longest step of it, and the effective spec of each rule and each port read once. Then one change at a time, each with what it
  * touches read again: a policy on a service, a route, a service; a policy that comes and goes; and a policy on the whole mesh. Goals:
  * ≤ 3 s from nothing, ≤ 5 ms a change, ≤ 50 ms for the whole mesh's (ADR 25). Prints one JSON line. BENCH_SERVICES,
@@ -38,7 +38,7 @@ const namespaceOf = (i: number): string => `n${i % NAMESPACES}`;
 const serviceOf = (i: number): Identity => id('MeshService', `s${i % SERVICES}`, namespaceOf(i % SERVICES));
 const routeOf = (i: number): Identity => id('HTTPRoute', `r${i}`, namespaceOf(i % SERVICES));
 
-/** The routes and policies of one zone; what a change of routes touches is told to the policies. */
+/** The routes and policies of one zone; changes of routes are passed to the policies. */
 class World {
   readonly routes = new BindingTable({ zone: '' });
   readonly table = new PolicyTable(this.routes);
@@ -98,7 +98,7 @@ class World {
     return this.table.putPolicy({ id: policy, creationOrder, generation: 1, spec });
   }
 
-  /** Reads the effective specs that a change may have changed, as proxies are told of them; returns how many there are. */
+  /** Reads the effective specs that a change may have changed, as proxies do; returns how many there are. */
   read({ rules, backends, meshes }: PolicyChangeSet): number {
     let found = 0;
     for (const { kind, mesh } of meshes) found += this.read(below(this, kind, mesh));
@@ -161,7 +161,7 @@ function fill(world: World): number {
   return longest;
 }
 
-/** All that a kind of policy says in a mesh. */
+/** Returns the changes of a kind of policy below a mesh. */
 function below({ routes }: World, kind: string, mesh: string): PolicyChangeSet {
   const frontends = [...routes.frontends()].filter(({ id: { mesh: of } }) => of === mesh).map(({ key }) => key);
   const isBackend = kind === CircuitBreakerPolicy.kind;

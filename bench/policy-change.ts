@@ -20,7 +20,7 @@ const RATE = numberSetting('BENCH_RATE', 1_000);
 const CHANGES = numberSetting('BENCH_CHANGES', 50);
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
 
-/** The time-outs in turn, s, and how an Envoy says them to a server. */
+/** The time-outs in turn, s, and the header by which an Envoy passes them to a server. */
 const SECONDS: Readonly<Record<Version, number>> = { one: 100, two: 200 };
 const SAID = /"x-envoy-expected-rq-timeout-ms":"([0-9]+)"/;
 

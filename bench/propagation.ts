@@ -1,5 +1,6 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
 import { OtlpReceiver } from '../test/support/otlp-receiver';
+import { listHops } from './support/hops';
 import { withMesh, zoneNames } from './support/bench-mesh';
 import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
 import { Propagation } from './support/propagation';
@@ -18,7 +19,8 @@ import { summary } from './support/summary';
  * BENCH_TRIES (200) one after another; or BENCH_RATE a second for BENCH_SECONDS (60).
  * BENCH_STOPPED=1: the tries once more while the last zone is stopped (SIGSTOP); needs three zones.
  * BENCH_HEAP: largest old space of each process, MB.
- * BENCH_TRACES: the part of the requests that is traced (0): all control planes send their spans to this process.
+ * BENCH_TRACES: the part of the requests that is traced (0): all control planes send their spans to this process, which prints the
+ * stages of the way.
  */
 const ZONES = numberSetting('BENCH_ZONES', 2);
 const SERVICES = numberSetting('BENCH_SERVICES', 0);
@@ -37,7 +39,7 @@ function nthWrite(series: string, n: number): ServiceWrite {
   return write(series, n);
 }
 
-/** Writes in east and observes the target, from a watch of its own. */
+/** Writes in east and observes the target by a watch of its own. */
 async function observed<T>(
   mesh: ProcessMesh,
   work: (propagation: Propagation, east: RestWriter) => Promise<T>,
@@ -110,7 +112,10 @@ async function main(): Promise<void> {
     await withMesh({ ...mesh, ...(traced && { shared: traced }) }, (started, settled_ms) =>
       measure(started, { settled_ms, ...(receiver && { traced: TRACES }) }),
     );
-    if (receiver) report('propagation-traces', { traced: TRACES, spans: receiver.spans.length });
+    if (receiver) {
+      report('propagation-traces', { traced: TRACES, spans: receiver.spans.length });
+      console.table(listHops(receiver.spans));
+    }
   } finally {
     await receiver?.stop();
     await stopServices();

@@ -7,7 +7,7 @@ import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 
 /**
- * How long 118 kB of begun and reset calls (RFC 9113 §10.5) hold the event loop of a control plane, at each of its gRPC ports and without
+ * Measures how long 118 kB of begun and reset calls (RFC 9113 §10.5) hold the event loop of a control plane, at each of its gRPC ports and without
  * credentials: one connection, and connections one after another for BENCH_SECONDS (5), over a global and a zone as processes with a real
  * Postgres. The process itself measures (`nodejs_eventloop_lag_max_seconds`, without the 10 ms between its looks). Prints a JSON line a port.
  */

@@ -7,7 +7,7 @@ import { zoneResources } from '../test/support/zone-resources';
 import { numberSetting, report } from './support/report';
 
 /**
- * What it costs to remember what each resource of each proxy was made of (ADR 15): the bytes of a resource and proxy, and what a change
+ * Measures the cost of recording what each resource of each proxy was made of (ADR 15): the bytes of a resource and proxy, and what a change
  * of one service costs, against the alternative: all that one proxy holds made anew to see what differs. The proxies have capture `bind`
  * and use all services; each serves one. BENCH_RECORDED=0 remembers nothing. Needs --expose-gc. Prints one JSON line.
  * BENCH_SERVICES (200), BENCH_PROXIES (10000).

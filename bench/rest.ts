@@ -69,7 +69,7 @@ function put(base: string, name: string, port: number): Promise<string> {
   return text(`${base}${LIST}/${name}`, { method: 'PUT', body, headers: { 'content-type': 'application/json' } });
 }
 
-/** How many writes a second are answered when several clients write at once. */
+/** Measures the writes per second that are answered when several clients write concurrently. */
 async function sideBySide(base: string): Promise<number> {
   const start = performance.now();
   const writer = async (_: unknown, first: number): Promise<void> => {

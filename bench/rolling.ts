@@ -50,7 +50,7 @@ async function roll(mesh: AgentMesh, instances: readonly AgentInstance[]): Promi
   return rounds;
 }
 
-/** What a process of the installation does, by its command line. */
+/** Returns the role of a process of the installation, from its command line. */
 function roleOf(command: string | undefined): string {
   if (command === undefined) return 'this bench, the client';
   const [, name] = /\/(client-west|ingress-\d+-\w+|web-\d+)\//.exec(command) ?? [];

@@ -20,7 +20,7 @@ import { runProgram } from './support/run-program';
 const RATE = numberSetting('BENCH_RATE', 1_000);
 const CHANGES = numberSetting('BENCH_CHANGES', 20);
 const KINDS: readonly ChangeKind[] = ['weight', 'match'];
-/** What east gets of the rate while the load is in west. */
+/** Share of the rate that east gets while the load is in west. */
 const SMALL = 0.1;
 
 interface Loaded {

@@ -133,7 +133,7 @@ async function main(): Promise<void> {
 async function inTurn(): Promise<void> {
   const rounds: { without: Measured; with: Measured }[] = [];
   for (let n = 0; n < ROUNDS; n++) {
-    // What a round leaves behind is to help neither more than the other.
+    // Side effects of a round must not favour one of the two.
     const first = await measure(n % 2 === 0 ? 0 : PROXIES);
     const second = await measure(n % 2 === 0 ? PROXIES : 0);
     rounds.push(n % 2 === 0 ? { without: first, with: second } : { without: second, with: first });

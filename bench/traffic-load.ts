@@ -7,7 +7,7 @@ import { numberSetting, report } from './support/report';
 import { zoneResources } from '../test/support/zone-resources';
 
 /**
- * What the xDS port derives from an index when a zone starts: how long until proxies are answered, and the longest time for which it
+ * Measures what the xDS port derives from an index when a zone starts: how long until proxies are answered, and the longest time for which it
  * holds the event loop. Half of the services are of this zone, each with a Dataplane. Prints one JSON line.
  * BENCH_SERVICES (100000).
  */
@@ -28,7 +28,7 @@ function cpuMs(): number {
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]) / 1e6;
 }
 
-/** The longest slice by its CPU time: on a busy machine others are in what the event loop was held. */
+/** The longest slice by its CPU time: on a busy host the time of the event loop includes other processes. */
 class Slices {
   longest = 0;
   private before = cpuMs();

@@ -25,7 +25,7 @@ const EVERY = numberSetting('BENCH_EVERY', 10);
 const VIP_BITS = numberSetting('BENCH_VIP_BITS', 21);
 const SLOTS = 12;
 const PORT = 6379;
-/** How often it says on stderr how far it is, ms. */
+/** Interval of the progress lines on stderr, ms. */
 const TOLD = 30_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -8,8 +8,8 @@ import { summary } from './support/summary';
 import { runProgram } from './support/run-program';
 
 /**
- * How long a process or an agent that is killed (SIGKILL) stays in the endpoints that proxies are told: in east, where it runs, and in west,
- * which is told of a service in several zones that east serves it no more. Global, east, west, the agents and the processes of the
+ * Measures how long a killed process or agent (SIGKILL) stays in the endpoints that proxies get: in east, where it runs, and in west,
+ * which learns for a service in several zones that east no longer serves it. Global, east, west, the agents and the processes of the
  * services are processes. Prints one JSON line. Needs a build. BENCH_PROCESSES: processes that are killed (20), BENCH_AGENTS: agents
  * that are killed (3), BENCH_LEASE: the lease, s (10), BENCH_INTERVAL: of the health check, s (10).
  */

@@ -5,7 +5,7 @@ import { ServerProcess } from './support/server-process';
 import { summary } from './support/summary';
 
 /**
- * What 1,000 proxies cost an xDS server that holds the endpoints of 10,000 services: delta streams on connections of their own,
+ * Measures the cost of 1,000 proxies for an xDS server that holds the endpoints of 10,000 services: delta streams on connections of their own,
  * each with 50 names. One endpoint that all of them use changes: ms until each has it, until the last has it, and CPU of the
  * server. Its CPU while nothing changes, in percent of a core, and its memory. The proxies share one process on the other core, so the times are
  * mostly theirs. Prints one JSON line.
@@ -22,7 +22,7 @@ const REST = 5_000;
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Counts who has what was sent last, and acks it. */
+/** Counts the proxies that have the newest endpoint, and acks it. */
 class Crowd {
   private readonly clients: DeltaClient[] = [];
   private arrived: number[] = [];

@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 10_000;
 /** The user that the image of the control planes runs as. */
 const NODE_USER = 1000;
 
-/** What the global answers; `trust` says how it is verified. */
+/** Answers of the global; `trust` is how it is verified. */
 function ask(path, trust, body) {
   const headers = {
     ...(trust.ca && { authorization: `Bearer ${operator}` }),

@@ -30,12 +30,12 @@ const isBudgetEnforced = process.env.CAUSEWAY_TEST_BUDGET === 'enforced';
 const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 40);
 const deadline = Date.now() + LIMIT_MINUTES * 60_000;
 
-/** What tests allocate is mostly garbage at once: with more room for it a tenth of the CPU time is spared. Jest's workers have it too. */
+/** Allocations of tests are mostly garbage at once: a larger young generation spares a tenth of the CPU time. Jest's workers have it too. */
 const YOUNG_HEAP = '--max-semi-space-size=32';
 
 const WORKERS = Math.min(2, availableParallelism()) + 1;
 
-/** How long Jest may take to end when it is asked to, ms. */
+/** Time within which Jest must end after a signal, ms. */
 const END_MS = 10_000;
 
 /** The simulation's schedules take every core, and would be slow beside other tests. */

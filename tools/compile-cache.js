@@ -16,7 +16,7 @@ const MIN_LENGTH = 100_000;
 
 const compile = Module.prototype._compile;
 
-/** What this process compiled and its folder lacks, by the file that it goes to. */
+/** Compiled code of this process that its folder lacks, by the file that it goes to. */
 const compiled = new Map();
 
 /** Returns where the code of a bundle of this repository is kept; undefined for all else. A bundle that is built anew has another time. */

@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const GENERATED = 'libs/proto-gen/';
 const SPEC = /\.(e2e-)?spec\.ts$/;
-/** What only tests run, wherever a revision keeps it: folders, and single files. */
+/** Folders and files that only tests run, in all revisions. */
 const TEST_SUPPORT_FOLDERS = ['testing', 'conformance', 'memory'];
 const TEST_SUPPORT_FILES = ['libs/agent/src/config/reference.ts', 'libs/rest/src/rest-server.ts'];
 

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 const DEPS = 'node_modules/@grpc/grpc-js-xds/deps';
 const MODULES = ['envoy-api', 'xds', 'protoc-gen-validate'];
 
-/** What is generated besides our own protos, with all that their fields need. */
+/** Messages that are generated besides our own protos, with the types of their fields. */
 export const TYPES = [
   'envoy.service.discovery.v3.AggregatedDiscoveryService',
   'envoy.service.discovery.v3.DiscoveryRequest',
@@ -63,7 +63,7 @@ export const TYPES = [
   'envoy.extensions.access_loggers.file.v3.FileAccessLog',
 ];
 
-/** What these types could hold and is never sent: their fields of these types (or packages, ending in a dot) are left out. */
+/** Field types (or packages, ending in a dot) that are never sent: such fields of these messages are left out. */
 export const PRUNED = [
   'google.api.expr.v1alpha1.',
   'envoy.config.trace.v3.',

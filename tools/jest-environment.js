@@ -7,7 +7,7 @@ const { relative } = require('node:path');
 const { ModuleMocker } = require('jest-mock');
 const { cpuSeconds } = require('./cpu-seconds.js');
 
-/** What Jest's test runner keeps of one file. Other globals belong to packages and to our modules, which are shared. */
+/** Globals that Jest's test runner keeps for one file. Other globals belong to packages and to our modules, which are shared. */
 const OF_ONE_FILE = ['JEST_STATE_SYMBOL', 'EVENT_HANDLERS'];
 
 module.exports = class ProcessEnvironment {

@@ -19,7 +19,7 @@ require('./pooled-keys.js');
 const { exit } = process;
 process.once('disconnect', () => exit.call(process, 1));
 
-/** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
+/** Modules that Jest itself resolves: ours, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
 
 /** Sources that a process evaluates once. They cannot name `jest`, the object of one test file. */

@@ -31,7 +31,7 @@ const TYPES = [
 const REPEATED = 3;
 
 const HEAD = `
-/** What protoc-gen-validate says of a value; durations in seconds. */
+/** Rules of protoc-gen-validate for a value; durations in seconds. */
 export interface ValueRules {
   /** Must be there: a message. */
   readonly required?: true;

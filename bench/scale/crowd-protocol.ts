@@ -18,12 +18,12 @@ export type Order =
   | { readonly type: 'download' }
   /** Ends all connections. */
   | { readonly type: 'leave' }
-  /** Tell when every zone of the process, but `except`, has got a service of this name. */
+  /** Asks for a message when every zone of the process, except `except`, has a service of this name. */
   | { readonly type: 'follow'; readonly service: string; readonly except: string }
   /** Change a service in a zone of the process. */
   | { readonly type: 'change'; readonly zone: string; readonly service: string };
 
-/** What it answers; `at` is ms of a clock that all processes of a machine share. */
+/** Answers of a crowd; `at` is ms of a clock that all processes of a machine share. */
 export type Answer =
   | {
       readonly type: 'done';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ProcessMesh } from '../../test/support/process-mesh';
 import type { Answer, Order } from './crowd-protocol';
 
-/** How a crowd of light zones is made. */
+/** Options of a crowd of light zones. */
 export interface CrowdShape {
   readonly zones: number;
   readonly services: number;
@@ -11,7 +11,7 @@ export interface CrowdShape {
   readonly tls: boolean;
 }
 
-/** What all zones have got since they connected. */
+/** Sum of what all zones received since they connected. */
 export interface CrowdSum {
   /** Versions of services. */
   readonly got: number;

@@ -17,7 +17,7 @@ import {
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 
-/** Where a light zone connects to. */
+/** Options of a light zone. */
 export interface LightZoneOptions {
   readonly zone: string;
   readonly token: string;
@@ -34,8 +34,8 @@ const DOWN_KINDS = coreKinds.kinds.filter(({ sync }) => sync.down).map(({ name }
 const EXTENSIONS = Object.values(Extension);
 
 /**
- * A zone that speaks the real protocol and stores nothing: it sends its services up, takes and acknowledges what comes down, and counts.
- * So hundreds of zones with the whole mesh fit on one machine; what is left out is the work of a zone with what it gets.
+ * A zone that speaks the real protocol and stores nothing: it sends its services, acknowledges what it receives, and counts. Hundreds of zones with
+ * the whole mesh fit on one host; the work of a zone with received resources is left out.
  */
 export class LightZone {
   /** Resources of services that came down, and bytes of all messages. */
@@ -54,7 +54,7 @@ export class LightZone {
   private revision: number;
   /** Kinds whose first state has come, and where each ends, for the next handshake. */
   private readonly points = new Map<string, HandshakeRequest['resumePoints'][number]>();
-  /** What the global holds of this zone, by the last handshake. */
+  /** Resources that the global holds of this zone, from the last handshake. */
   private known = new Set<string>();
 
   constructor(private readonly options: LightZoneOptions) {
@@ -63,7 +63,7 @@ export class LightZone {
     this.revision = options.services + 1;
   }
 
-  /** Opens a session; shows what it got before. */
+  /** Opens a session; resumes from what it received before. */
   async join(): Promise<void> {
     const { zone, token } = this.options;
     const { session, resumePoints } = await this.shakeHands();
@@ -71,7 +71,7 @@ export class LightZone {
     this.headers = encodeZoneHeaders({ zone, token, version: '0', session, extensions: EXTENSIONS });
   }
 
-  /** Sends everything of its own up; resolves when the global has acknowledged all of it. */
+  /** Sends all of its services; resolves when the global has acknowledged all of them. */
   async upload(): Promise<void> {
     const stream = this.open('zoneToGlobalSync');
     this.up = stream;
@@ -99,7 +99,7 @@ export class LightZone {
     });
   }
 
-  /** Changes a service of its own, or makes it. Throws where its stream has ended: what is written would never arrive. */
+  /** Changes or creates a service of its own. Throws if its stream has ended: the write would never arrive. */
   change(name: string): void {
     if (this.up?.destroyed !== false) throw new Error(`the stream of zone ${this.options.zone} up has ended`);
     this.revision += 1;
@@ -119,7 +119,7 @@ export class LightZone {
 
   private lastKind = '';
 
-  /** Takes a message from the global; true where it completes the first state of its kind, or changes it. */
+  /** Handles a message from the global; returns true if it completes or changes the first state of its kind. */
   private take(stream: Stream, bytes: Buffer): boolean {
     const { kind, nonce, position, entries } = openResponse(bytes, UNBOUNDED);
     this.bytes += bytes.length;
@@ -146,7 +146,7 @@ export class LightZone {
     } else stream.write(this.response(kind, [], { more: false, resumed }));
   }
 
-  /** The next chunk of its services; false where there is none. */
+  /** Sends the next chunk of its services; returns false if there is none. */
   private next(stream: Stream): boolean {
     const names = this.uploaded.splice(0, CHUNK);
     if (names.length === 0) return false;

@@ -16,7 +16,7 @@ function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** As often as a part of it may be tried again: the global refuses or ends what it cannot serve now, and zones come back. */
+/** Number of attempts to connect: the global refuses or ends what it cannot serve now, and zones try again. */
 const TRIES = 20;
 const PAUSE = 500;
 

@@ -5,7 +5,7 @@ export interface ChurnKind {
   readonly owner: Owner;
   /** The REST path, without the name. */
   readonly path: string;
-  /** How often such a change is drawn, beside the others. */
+  /** Weight of such a change in the draw. */
   readonly weight: number;
   /** Names that are used again and again. */
   readonly names: number;

@@ -6,17 +6,17 @@ import { adminFetch } from '../../test/support/admin-credential';
 
 /** A client gives up after this, ms: a replica may be stopped. */
 const PATIENCE = 20_000;
-/** A write without an answer may still be done by a replica that was stopped: nobody touches its name for so long, ms. */
+/** A stopped replica may still do a write that had no answer: its name is not used for this time, ms. */
 const UNKNOWN_FOR = 120_000;
 /** Share of new services whose name was never used before and never is again. */
 const FRESH = 0.2;
 /** As many of those live in a zone at a time. */
 const FRESH_LIVING = 30;
 
-/** What the last answer said of a thing: its document, that it is gone, or undefined where none came. */
+/** The last answer about a thing: its document, `gone` if it was deleted, or undefined if no answer came. */
 type Told = { readonly body: Readonly<Record<string, unknown>> | 'gone' | undefined; readonly at: number };
 
-/** A thing that was written, and what it must be. */
+/** A written resource, and its expected content. */
 export interface Expected {
   readonly owner: Owner;
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Expected {
 export class Churn {
   answered = 0;
   unanswered = 0;
-  /** Answers that are a refusal, by what was asked; each is a fault of the program or of this bench. */
+  /** Refusals by request; each is a fault of the program or of this bench. */
   readonly refusals: string[] = [];
   private readonly told = new Map<string, Told & { readonly kind: ChurnKind }>();
   private readonly versions = new Map<string, number>();
@@ -55,7 +55,7 @@ export class Churn {
     await Promise.all(this.underWay);
   }
 
-  /** What must be stored. What had no answer is left out. */
+  /** Returns the resources that must be stored, without those whose last write had no answer. */
   expected(): Expected[] {
     return [...this.told].flatMap(([path, { kind, body }]) =>
       body === undefined ? [] : [{ owner: kind.owner, path, body }],
@@ -120,7 +120,7 @@ export class Churn {
     }
   }
 
-  /** What was deleted for good is forgotten after a while, so that this program does not grow. */
+  /** Deleted resources are forgotten after a while, so that the memory of this program does not grow. */
   private tell(path: string, kind: ChurnKind, body: Told['body']): void {
     this.told.set(path, { body, at: Date.now(), kind });
     if (this.told.size < 5_000) return;

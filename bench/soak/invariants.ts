@@ -38,7 +38,7 @@ export async function untilStill(clients: ReadonlyMap<Owner, Client>): Promise<v
   );
 }
 
-/** What is not as it must be, a line each: copies that differ (I4), addresses twice (I1), names (I3), answers of DNS, lost writes (I9). */
+/** Returns each violated invariant as a line: copies that differ (I4), addresses twice (I1), names (I3), answers of DNS, lost writes (I9). */
 export async function violations(
   mesh: SoakMesh,
   clients: ReadonlyMap<Owner, Client>,

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ReplicaProcess } from '../../test/chaos/sync/replica-process';
 import { OWNERS, ZONES, type Owner, type SoakMesh } from './soak-mesh';
 
-/** How long after a mishap latencies still count as disturbed, ms: a lease, and the processes' start on a busy machine. */
+/** Time after a mishap for which latencies still count as disturbed, ms: a lease, and the start of processes on a busy machine. */
 const AFTER = 20_000;
 const DOWN = 3_000;
 const STOPPED = 5_000;
 const CUT = 8_000;
 
-/** What was done. */
+/** An injected fault. */
 export interface Mishap {
   readonly at: number;
   readonly what: string;

@@ -17,11 +17,11 @@ const NAMES = 100;
 export interface Probed {
   /** ms since the soak began. */
   readonly at: number;
-  /** ms from the `PUT` in one zone until the DNS of the other answered with an address; undefined where it took longer than a minute. */
+  /** ms from the `PUT` in one zone until the DNS of the other answered with an address; undefined if it took longer than a minute. */
   readonly made?: number;
   /** ms from the `DELETE` until the name was gone there. */
   readonly gone?: number;
-  /** ms of one question for a name that stands. */
+  /** ms of one question for a name that exists. */
   readonly dns?: number;
   /** Whether something was broken on purpose meanwhile. */
   readonly disturbed: boolean;
@@ -39,7 +39,7 @@ export class Probe {
     private readonly mesh: SoakMesh,
     /** ms between the beginnings of two probes. */
     private readonly every: number,
-    /** A name of west that stands all the time. */
+    /** A name of west that exists all the time. */
     private readonly standing: string,
     private readonly disturbed: () => boolean,
   ) {}

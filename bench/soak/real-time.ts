@@ -16,7 +16,7 @@ export interface RealTime {
   readonly minutes: number;
   /** Changes a second. */
   readonly rate: number;
-  /** Services that stand all the time, in each zone. */
+  /** Number of permanent services in each zone. */
   readonly services: number;
   /** Samples are appended here, one JSON line each. */
   readonly file: string;
@@ -31,7 +31,7 @@ const MINUTE = 60_000;
 /** A generated service without instances is kept for so long: short enough that their number comes to rest. */
 const ZONE_SETTINGS = { CAUSEWAY_SERVICE_GRACE: '5m' };
 
-/** Runs it and returns what it showed; `violations` is empty where every invariant held at the end. */
+/** Runs the soak; `violations` is empty if every invariant held at the end. */
 export async function soakInRealTime(options: RealTime): Promise<Readonly<Record<string, unknown>>> {
   const mesh = new SoakMesh();
   const clients = new Map<Owner, Client>();

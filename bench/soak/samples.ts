@@ -3,7 +3,7 @@ import { cpuSeconds } from '../support/process-metrics';
 import type { ReplicaProcess } from '../../test/chaos/sync/replica-process';
 import { OWNERS, type Owner, type SoakMesh } from './soak-mesh';
 
-/** What a process of a replica says of itself. */
+/** Figures that a process of a replica reports. */
 export interface ProcessSample {
   /** `east-0`. */
   readonly replica: string;
@@ -11,7 +11,7 @@ export interface ProcessSample {
   readonly pid: number;
   /** CPU time so far, s. */
   readonly cpu: number;
-  /** Gauges by name, summed over their labels: resident memory, heap, file descriptors, lag of the event loop, sizes of what it holds. */
+  /** Gauges by name, summed over their labels: resident memory, heap, file descriptors, lag of the event loop, sizes of caches. */
   readonly gauges: Readonly<Record<string, number>>;
 }
 

@@ -16,7 +16,7 @@ import { meshChange, userChange, type Desk } from '../../test/simulation/mesh/us
 import { SIMULATED_KINDS } from '../../test/simulation/mesh/world';
 
 const HOUR = 3_600_000;
-/** As a control plane has them unless its settings say otherwise (docs/reference/settings.md). */
+/** Times of a control plane with preset settings (docs/reference/settings.md). */
 const TIMES = { lease: 3_000, rest: 60_000, grace: HOUR, hold: 300_000 };
 const LOST = { policy: 'keep', after: 300_000 } as const;
 const RETENTION = 24 * HOUR;

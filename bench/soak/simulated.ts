@@ -13,11 +13,11 @@ export interface Simulated {
   /** Changes by users in a simulated hour. */
   readonly changes: number;
   readonly seed: number;
-  /** Told of each sample. */
+  /** Called with each sample. */
   readonly took?: (sample: SimulatedSample) => void;
 }
 
-/** What is there at a simulated time, after a collection of garbage. */
+/** State at a simulated time, after a garbage collection. */
 interface SimulatedSample {
   readonly hour: number;
   /** Of all: six replicas, three stores in memory, and the simulation. */
@@ -38,12 +38,12 @@ const MINUTE = 60_000;
 /** Between two mishaps, at most, ms. */
 const MISHAP = 20 * MINUTE;
 const ZONES = ['east', 'west'] as const;
-/** Graces, holds and the retries of what was cut off are over by then, ms. */
+/** Time after which graces, holds and retries are over, ms. */
 const QUIET = 90 * MINUTE;
 
 /**
- * Joins signals without `AbortSignal.any`: Node keeps what that makes until it aborts, which it never does in a replica that was killed
- * within this process; in a process of its own it goes with the process.
+ * Joins signals without `AbortSignal.any`, whose result Node keeps until it aborts. In a replica that was killed within this process it never aborts;
+ * in a process of its own it goes with the process.
  */
 function joinSignals(signals: Iterable<AbortSignal>): AbortSignal {
   const either = new AbortController();
@@ -116,7 +116,7 @@ function strike(world: SimulatedWorld, chance: Prng): void {
   }
 }
 
-/** What users do: things of a fixed number of names come and go; some services have names that are never used again. */
+/** Writes as users do: resources of a fixed number of names come and go; some services have names that are never used again. */
 class SimulatedUsers {
   actions = 0;
   private readonly living = new Map<string, Extract<UserAction, { type: 'remove' }>>();
@@ -211,7 +211,7 @@ function take(world: SimulatedWorld, hour: number, seconds: number): SimulatedSa
     heap_mb: Math.round(process.memoryUsage().heapUsed / 10_000) / 100,
     living: rows.length - tombstones,
     tombstones,
-    notes: world.planes.reduce((sum, { disk }) => sum + disk.notes.size, 0),
+    notes: world.planes.reduce((sum, { disk }) => sum + disk.metadata.size, 0),
     objects: Object.fromEntries(counts),
     planned: world.timeline.planned,
   };

@@ -61,7 +61,7 @@ export class SoakMesh {
     this.links.get(zone)?.lead(target?.kdsPort ?? 0);
   }
 
-  /** Why a process ended that nobody ended. */
+  /** Returns the reasons of processes that ended without being ended by this program. */
   get falls(): readonly string[] {
     return this.replicas.flatMap(({ falls }) => falls);
   }

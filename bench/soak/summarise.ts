@@ -17,13 +17,13 @@ export interface Sample {
 }
 
 const WINDOW = 5 * 60_000;
-/** Lives of processes that are shorter say nothing of growth. */
+/** Shortest life of a process from which growth can be read, ms. */
 const LEAST_LIFE = 15 * 60_000;
 /** The first part of a life, in which caches fill. */
 const WARM = 10 * 60_000;
 const MB = 1_000_000;
 
-/** What a soak's samples say: growth of each long life of a process, growth of tables, latency in the first and last quarter. */
+/** Summarises the samples of a soak: growth of each long life of a process, growth of tables, latency in the first and last quarter. */
 export function summarise(samples: readonly Sample[]): Readonly<Record<string, unknown>> {
   const end = samples.at(-1)?.at ?? 0;
   const probes = samples.flatMap((sample) => sample.probes);
@@ -40,7 +40,10 @@ export function summarise(samples: readonly Sample[]): Readonly<Record<string, u
   };
 }
 
-/** CPU of all processes that lived through a quarter of the time, for each revision of all databases, ms: on a busy machine it says more than latency. */
+/**
+ * Returns the CPU time of all processes that lived through a quarter of the time, for each revision of all databases, ms: on a busy host it is
+ * steadier than latency.
+ */
 function cost(samples: readonly Sample[], quarter: number): number | undefined {
   const end = samples.at(-1)?.at ?? 0;
   const within = samples.filter(({ at }) => at >= (end * quarter) / 4 && at < (end * (quarter + 1)) / 4);

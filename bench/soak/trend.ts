@@ -7,7 +7,7 @@ export interface Point {
 
 const HOUR = 3_600_000;
 
-/** How many units a value grows by in an hour, by least squares; 0 of fewer than two points. */
+/** Returns the growth per hour by least squares; 0 for fewer than two points. */
 export function slopePerHour(points: readonly Point[]): number {
   const mean = (pick: (point: Point) => number): number =>
     points.reduce((sum, point) => sum + pick(point), 0) / Math.max(1, points.length);
@@ -17,7 +17,7 @@ export function slopePerHour(points: readonly Point[]): number {
   return spread === 0 ? 0 : (together / spread) * HOUR;
 }
 
-/** The least value of each window: of a heap, what is left after a collection of garbage. */
+/** Returns the least value of each window: of a heap, its size after a garbage collection. */
 export function floors(points: readonly Point[], window: number): Point[] {
   const least = new Map<number, Point>();
   for (const point of points) {

@@ -5,7 +5,7 @@ export type CrowdOrder =
   | { readonly type: 'start'; readonly zone: SimulatedZone; readonly first: number; readonly agents: number }
   | { readonly type: 'look' };
 
-/** How many agents are settled, when the last one was, ms since 1970, and what one of the others waits for. */
+/** State of a crowd of agents: how many are settled, when the last one settled (ms since 1970), and what one of the others waits for. */
 export interface CrowdAnswer {
   readonly settled: number;
   readonly last: number;

@@ -4,7 +4,7 @@ import { fill } from './fill';
 import { cpuPercent } from './process-metrics';
 import { untilSettled } from './settled';
 
-/** How a mesh of processes is set up for a bench. */
+/** Options of a mesh of processes for a bench. */
 export interface BenchMesh {
   readonly zones: readonly string[];
   /** Services in all, the same number in each of the zones (the first ones get the rest). */

@@ -1,11 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { DeltaDiscoveryResponse } from '@causeway/proto-gen';
+import { readEndpointsName, RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
 import type { ProcessPlane } from '../../test/support/process-plane';
 
-/** Where proxies connect, and who they are. */
+/** Addresses and identities with which proxies connect. */
 interface ProxyOrder {
   readonly port: number;
   readonly proxies: readonly { readonly name: string; readonly token: string }[];
@@ -14,8 +15,8 @@ interface ProxyOrder {
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
 /**
- * Proxies of a zone with capture `bind` and without Envoy, as a process: they hold a cluster and a listener for each service of the mesh and its
- * endpoints, and ack what they are told. What a zone has to do for its agents, without what they do.
+ * Proxies of a zone with capture `bind` and without Envoy, as a process: they hold a cluster, a listener and the endpoints of each service of the
+ * mesh, and ack every response. Measures the work of a zone for its agents, without the agents' own work.
  */
 export class BindProxies {
   private constructor(private readonly child: ChildProcess) {}
@@ -49,9 +50,10 @@ export class BindProxies {
   }
 }
 
-/** One proxy: all clusters and listeners, and the endpoints of each cluster that has them elsewhere. */
+/** One proxy: all clusters and listeners, and, as Envoy asks for them, the endpoints that clusters name. */
 class BindProxy {
   private read = 0;
+  private readonly endpoints = new Set<string>();
   readonly listeners = new Set<string>();
   private readonly client: DeltaClient;
 
@@ -74,13 +76,20 @@ class BindProxy {
       const response = responses[this.read];
       if (!response) return;
       this.client.ack(response);
-      const names = response.resources.map(({ name }) => name);
-      if (response.typeUrl === cluster && names.length > 0)
-        this.client.send({ typeUrl: endpoints, resourceNamesSubscribe: names });
+      if (response.typeUrl === cluster) this.subscribeEndpoints(response.resources);
       if (response.typeUrl !== listener) continue;
-      for (const name of names) this.listeners.add(name);
+      for (const { name } of response.resources) this.listeners.add(name);
       for (const name of response.removedResources) this.listeners.delete(name);
     }
+  }
+
+  private subscribeEndpoints(clusters: DeltaDiscoveryResponse['resources']): void {
+    const named = clusters.flatMap(
+      ({ resource }) => readEndpointsName(cluster, Buffer.from(resource?.value ?? [])) ?? [],
+    );
+    const missing = [...new Set(named)].filter((name) => !this.endpoints.has(name));
+    for (const name of missing) this.endpoints.add(name);
+    if (missing.length > 0) this.client.send({ typeUrl: endpoints, resourceNamesSubscribe: missing });
   }
 }
 

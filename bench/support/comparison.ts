@@ -19,7 +19,7 @@ export interface Round {
   readonly after: Figures;
 }
 
-/** Reads the numbers of a bench's JSON lines; the line of a bench that prints several is part of their names. Throws where there is none. */
+/** Reads the numbers of a bench's JSON lines; if a bench prints several lines, their names include the line. Throws if there are none. */
 export function readFigures(output: string): Figures {
   const lines = output.split('\n').filter((line) => line.startsWith('{'));
   if (lines.length === 0) throw new Error('the bench printed no JSON line');

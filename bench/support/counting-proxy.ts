@@ -5,7 +5,7 @@ import { GrpcMessages } from './grpc-messages';
 
 const HTTP2_PREFACE = 24;
 
-/** What passed since the last look. */
+/** Bytes and messages that passed since the last call of `take`. */
 export interface Passed {
   readonly bytes_down: number;
   readonly bytes_up: number;
@@ -46,7 +46,7 @@ export class CountingProxy {
     return typeof address === 'object' && address ? `127.0.0.1:${address.port}` : '';
   }
 
-  /** What passed since the last call. */
+  /** Returns what passed since the last call. */
   take(): Passed {
     const passed = this.passed;
     this.passed = { ...NOTHING };

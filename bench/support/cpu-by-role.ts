@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { processStat } from './process-metrics';
 
-/** How often it is looked at processes, ms: what a process used after the last look before its end is not counted. */
+/** Interval between two reads of the process table, ms: CPU that a process uses after the last read before its end is not counted. */
 const LOOK = 500;
 
-/** Of a machine: CPU time of this process and of all that it started, by what they do (Linux). */
+/** CPU time of this process and of all processes that it started, by role (Linux). */
 export class CpuByRole {
   private readonly used = new Map<string, number>();
   private readonly known = new Map<number, number>();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What dnsperf is to do (Debian: dnsperf). */
+/** Load that dnsperf generates (Debian: dnsperf). */
 export interface DnsperfLoad {
   readonly port: number;
   /** A file of lines `name type`. */
@@ -9,12 +9,12 @@ export interface DnsperfLoad {
   readonly options: readonly string[];
 }
 
-/** The command, on one core of its own where the system can do that. */
+/** Returns the command, pinned to one core if the system can do that. */
 export function pinned(core: string, command: readonly string[]): string[] {
   return spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', core, ...command] : [...command];
 }
 
-/** Asks from the second core, as fast as answers come unless the options say less; what dnsperf prints. */
+/** Runs dnsperf on the second core, as fast as answers come unless the options limit it; returns its output. */
 export function dnsperf({ port, queries, seconds, options }: DnsperfLoad): string {
   const load = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-l', seconds, '-c', '4', '-q', '200'];
   const [program = '', ...rest] = pinned('1', ['dnsperf', ...load, ...options]);

@@ -6,10 +6,10 @@ import { dataplane } from '../../test/support/process-mesh';
 
 const BATCH = 5_000;
 
-/** What is written into a zone. */
+/** Resources to write into a zone. */
 export interface Filling {
   readonly zone: string;
-  /** How many services, each with one Dataplane. */
+  /** Number of services, each with one Dataplane. */
   readonly services: number;
 }
 

@@ -42,12 +42,12 @@ export class GrpcMessages {
   }
 }
 
-/** Where one message of a stream ends and the next begins. */
+/** Finds the ends of gRPC messages in a stream of bytes. */
 class MessageCut {
   private readonly head: number[] = [];
   private left = 0;
 
-  /** How many messages began in these bytes. */
+  /** Returns how many messages begin in these bytes. */
   take(bytes: Uint8Array): number {
     let begun = 0;
     for (let at = 0; at < bytes.length;) {

@@ -13,7 +13,7 @@ export interface Memory {
 /** Figures by the name of a control plane; `postgres` is all processes of the server that the bench started. */
 export type ByName<Figure> = Readonly<Record<string, Figure>>;
 
-/** What the kernel counts of a process. */
+/** Counters of a process in the kernel. */
 export interface ProcessStat {
   readonly pid: number;
   readonly name: string;

@@ -4,10 +4,10 @@ import type { RestWriter, ServiceWrite } from './rest-writer';
 import type { SeenService } from './service-watch';
 import { summary } from './summary';
 
-/** How long nothing may arrive before what is missing counts as lost, ms. */
+/** Time without an arrival after which missing writes count as lost, ms. */
 const PATIENCE = 30_000;
 
-/** What became of a stream of writes. */
+/** Result of a stream of writes. */
 export interface StreamOutcome {
   /** Writes that were answered with a failure. */
   readonly refused: number;

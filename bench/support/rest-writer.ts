@@ -12,10 +12,10 @@ export interface ServiceWrite {
   readonly port: number;
 }
 
-/** How many services `update` changes in turn. */
+/** Number of services that `update` changes in turn. */
 export const UPDATED = 1_000;
 
-/** The n-th write of a series: of a new Dataplane with a service of its own; of a new service; of a service that is changed again and again. */
+/** The n-th write of a series: a new Dataplane with its service; a new service; or one service that is changed again and again. */
 export const WRITES: Readonly<Record<string, (series: string, n: number) => ServiceWrite>> = {
   dataplane: (series, n) => {
     const service = `${series}-${n}`;

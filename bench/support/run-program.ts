@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 
 /**
- * Runs the `main` of a program and ends it: with the exit code that it set, or with 1 and the error where it rejects. A signal ends it
- * as an exit, so that what it has started ends too.
+ * Runs the `main` of a program and exits with the code that it set, or with 1 and the error if it rejects. A signal is handled as an exit, so that
+ * child processes end too.
  */
 export function runProgram(main: () => Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

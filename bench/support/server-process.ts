@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { pinned } from './dnsperf';
 
-/** What a server process says of itself. */
+/** Figures that a server process reports. */
 export type Told = Record<string, number>;
 
 /** A server of bench/support on the first core: it sends its port when it is ready, and its costs on request. */
@@ -24,7 +24,7 @@ export class ServerProcess {
     return this.order('tell');
   }
 
-  /** Has it change one thing, where it can. */
+  /** Tells the server to change one resource, if it can. */
   change(): Promise<Told> {
     return this.order('change');
   }

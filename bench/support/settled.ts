@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** What is waited for in a zone's database. */
+/** State to wait for in a zone's database. */
 export interface Wanted {
   /** MeshServices with virtual IP and an available hostname, at least. */
   readonly services: number;
-  /** ms between looks at the revision: a look costs one small read. */
+  /** ms between two reads of the revision: a read is one small query. */
   readonly every: number;
   /** ms without a commit after which the services are counted, which costs a scan. */
   readonly still: number;

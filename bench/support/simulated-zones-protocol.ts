@@ -19,7 +19,7 @@ export type Order =
   /** Make it in the first zone of the process. */
   | { readonly type: 'write'; readonly service: string };
 
-/** What it answers; `at` is ms of a clock that all processes of a machine share. */
+/** Answers of the simulated zones; `at` is ms of a clock that all processes of a machine share. */
 export type Answer =
   | { readonly type: 'joined' }
   | { readonly type: 'following' }

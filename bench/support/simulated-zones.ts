@@ -17,7 +17,7 @@ function tell(answer: Answer): void {
   process.send?.(answer);
 }
 
-/** Connects a zone and waits until it holds what the global gives to everyone. */
+/** Connects a zone and waits until it holds all that the global sends to every zone. */
 async function join({ zone, token }: SimulatedZone, order: Extract<Order, { type: 'join' }>): Promise<void> {
   const credentials = globalCredentials({ type: 'verified', authority: readFileSync(order.caFile) });
   const joined = new TestZone(zone, { address: order.address, credentials, token: shownToken(() => token) });
@@ -26,7 +26,7 @@ async function join({ zone, token }: SimulatedZone, order: Extract<Order, { type
   await joined.holds(joined.id('Mesh', 'default'));
 }
 
-/** Tells when the last zone of this process has the service; by a clock that all processes of a machine share. */
+/** Reports when the last zone of this process has the service, by a clock that all processes of a host share. */
 function follow(service: string): void {
   let missing = zones.length;
   for (const zone of zones) {

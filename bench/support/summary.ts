@@ -1,4 +1,4 @@
-/** What a list of durations in ms says, rounded to hundredths of a ms. */
+/** Summarises durations in ms, rounded to hundredths of a ms. */
 export function summary(times: readonly number[]): Readonly<Record<string, number>> {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share: number): number =>

@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 
 /**
- * Sends every datagram back, marked as an answer, and does nothing else, as a process of its own: what Node and the
- * machine leave of a core to any server over UDP. Its socket is set up as that of the DNS server.
+ * Sends every datagram back, marked as an answer, as a process of its own: the upper bound of any UDP server of Node on one core of this host. Its
+ * socket is set up as that of the DNS server.
  */
 const socket = createSocket({ type: 'udp4', lookup: (address, _options, callback) => callback(null, address, 4) });
 socket.on('message', (packet, { port, address }) => {

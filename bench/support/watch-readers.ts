@@ -18,7 +18,7 @@ interface Addresses {
   readonly rest: string;
 }
 
-/** How many watches each interface has. */
+/** Number of watches for each interface. */
 export interface WatchersOf {
   readonly grpc: number;
   readonly rest: number;

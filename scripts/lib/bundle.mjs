@@ -38,7 +38,7 @@ const ABSENT = [
 /** A source map of one position: what stands in node_modules is left out of the maps, which Node reads at each start. */
 const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappings":"AAAA"}').toString('base64');
 
-/** What all bundles have in common. */
+/** Options of all bundles. */
 const SHARED = {
   allowOverwrite: true,
   bundle: true,
@@ -48,7 +48,7 @@ const SHARED = {
   tsconfig: 'tsconfig.json',
   sourcemap: 'linked',
   sourcesContent: false,
-  // What V8 compiled of a script with `import()` cannot be used again (tools/compile-cache.js), and all that is imported so is bundled or CommonJS.
+  // V8's compiled code of a script with `import()` cannot be used again (tools/compile-cache.js), and all that is imported so is bundled or CommonJS.
   supported: { 'dynamic-import': false },
   // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
   minifyWhitespace: true,

@@ -53,7 +53,7 @@ function textOf(words) {
   return words instanceof Error ? `${words.code ?? ''} ${words.message}` : String(words);
 }
 
-/** What this account may still write on the disk of a folder, which need not exist; undefined where the system does not say. */
+/** Returns how many bytes this account may still write on the disk of a folder, which need not exist; undefined if the system does not report it. */
 function freeSpace(folder) {
   let place = resolve(folder);
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);

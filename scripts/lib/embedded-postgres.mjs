@@ -15,7 +15,7 @@ import { postgresHome } from './postgres-home.mjs';
 import { POSTGRES_USER } from './postgres-password.mjs';
 
 const STOP_TIMEOUT_MS = 15_000;
-/** How long the processes of a server that was killed may go on with what they were doing. */
+/** Time for which the processes of a killed server may continue their work. */
 const LEFT_OVER_TIMEOUT_MS = 30_000;
 
 /**

@@ -21,7 +21,7 @@ export function spawnGuarded(args, { how, ...options }) {
   return child;
 }
 
-/** How the program of `spawnGuarded` ended, by the status of its shell: `(SIGKILL)`, `(code 1)`. */
+/** Returns how the program of `spawnGuarded` ended, by the status of its shell: `(SIGKILL)`, `(code 1)`. */
 export function endText(status) {
   const signal = Object.entries(constants.signals).find(([, number]) => number === status - 128);
   return `(${signal ? signal[0] : `code ${status}`})`;

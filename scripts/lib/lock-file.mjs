@@ -44,7 +44,7 @@ export function missingPackages(packages) {
   return missing;
 }
 
-/** What is wrong with a lock file, one line a finding. */
+/** Returns the faults of a lock file, one line each. */
 export function lockFindings(text) {
   const { packages } = JSON.parse(text);
   const findings = Object.keys(missingPackages(packages)).map(

@@ -12,7 +12,7 @@ export const COMMANDS = {
   'causeway-agent': 'agent',
 };
 
-/** What stands beside the programs: units, schemas of settings, and the licence. */
+/** Files beside the programs: units, schemas of settings, and the licence. */
 const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd'), join('deploy', 'schemas')];
 
 /**

@@ -20,7 +20,7 @@ export function isPortFree(port) {
  */
 const [LOWEST, HIGHEST] = [10_240, 29_999];
 const TRIES = 100;
-/** Where programs that draw ports say which they have drawn, and for how long that holds, ms: a port is drawn before it is used. */
+/** Folder in which programs claim drawn ports, and the time for which a claim is valid, ms: a port is drawn before it is used. */
 const CLAIMS = join(tmpdir(), 'causeway-ports');
 const CLAIM_HOLDS = 600_000;
 

@@ -17,9 +17,9 @@ import { waitFor } from './wait.mjs';
 
 const MAKING = 'Postgres makes its data folder';
 const STARTING = 'Postgres starts';
-/** What a new cluster with three small databases takes, its write-ahead log included. */
+/** Size of a new cluster with three small databases, its write-ahead log included. */
 const CLUSTER_BYTES = 150_000_000;
-/** What a server needs to start and to recover: one piece of its write-ahead log, and a little. */
+/** Space that a server needs to start and to recover: one segment of its write-ahead log, and a little. */
 const START_BYTES = 20_000_000;
 
 const FIRST_WITH_BUILTIN_LOCALE = 17;
@@ -145,7 +145,7 @@ export function serverPid(dataDir) {
   return lock && isPostgres(lock.pid) ? lock.pid : undefined;
 }
 
-/** What `postmaster.pid` says: its lines are pid, folder, start time, port, socket folder, address, shared memory, status. */
+/** Parses `postmaster.pid`: its lines are pid, folder, start time, port, socket folder, address, shared memory, status. */
 function readLock(dataDir) {
   try {
     const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');

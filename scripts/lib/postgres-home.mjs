@@ -5,7 +5,7 @@ import { canEnter, postgresAccount } from './postgres-account.mjs';
 const OPEN_ROOT = '/var/lib/causeway';
 
 /**
- * Where Postgres keeps its files and as whom it runs: `{ home, dataDir, account, copyRoot }`.
+ * Folders of Postgres and the account that it runs as: `{ home, dataDir, account, copyRoot }`.
  * Normally `folder` itself. When we are root and the account that Postgres runs as cannot enter it (a clone in root's home),
  * a folder of its own under /var/lib/causeway; `folder/postgres-is-in` then says where.
  */

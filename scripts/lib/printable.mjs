@@ -1,4 +1,4 @@
-/** What a terminal obeys instead of showing it, as in libs/resources/src/printable.ts; this runs before anything is built. */
+/** Characters that a terminal interprets instead of showing them, as in libs/resources/src/printable.ts; this runs before anything is built. */
 const UNPRINTABLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A text of servers and services as it is shown: controls as their escapes. Line feeds and tabs stay. */

@@ -12,7 +12,7 @@ export const NO_REDIS =
 /**
  * Starts what tests need and names it in the environment, where test/support reads it:
  * `CAUSEWAY_TEST_DATABASE_URL` (a superuser's URL) and `CAUSEWAY_TEST_REDIS_URL` (unset where there is no Redis).
- * What the environment names already is used as it is. Tests need no durable Postgres; benchmarks ask for one (fsync on).
+ * Services that the environment names already are used as they are. Tests need no durable Postgres; benchmarks ask for one (fsync on).
  * Returns the function that stops what this started.
  */
 export async function startTestServices(env = process.env, { durable = false } = {}) {

@@ -3,7 +3,7 @@ import { Failure } from '../lib/failure.mjs';
 /** Parts that end within this time are told of together. */
 const TOGETHER_MS = 500;
 
-/** What each part needs runs before it: the stores of the control planes, those, what carries traffic. */
+/** Parts in the order of their needs: the stores of the control planes, the control planes, the traffic. */
 export const STAGES = { stores: 0, controlPlanes: 1, traffic: 2 };
 
 /**

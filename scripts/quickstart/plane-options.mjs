@@ -3,7 +3,7 @@ import { adminSocket } from './admin-access.mjs';
 import { databaseUrl } from './databases.mjs';
 import { credentialFiles } from './zone-credentials.mjs';
 
-/** How a control plane of this run is to be started: what `startControlPlane` takes. */
+/** Returns the options of `startControlPlane` for a control plane of this run. */
 export function startOptions(settings, plane, { postgres, lock, network }) {
   const { root, environment, dataDir, operatorToken } = settings;
   const [global] = settings.controlPlanes;

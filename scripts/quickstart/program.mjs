@@ -31,7 +31,7 @@ export function startProgram({ name, file, args = [], execArgv = [], cwd, env, l
   const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const silent = new Promise((resolve) => child.stderr.once('close', resolve));
   const exit = exited.then(async (result) => {
-    // What it started may live on for a moment with its stderr.
+    // Its child processes may live on for a moment with its stderr.
     await Promise.race([silent, new Promise((resolve) => setTimeout(resolve, 500).unref())]);
     return result;
   });

@@ -22,7 +22,7 @@ import { forgetCredentials, provideCredentials } from './zone-credentials.mjs';
 
 /**
  * Brings up the mesh of the quickstart and keeps it up until `signal` aborts, or a part that it needs ends before all is shown.
- * Whatever it starts, it hands to `atEnd`, to be stopped in reverse order.
+ * It hands all that it starts to `atEnd`, to be stopped in reverse order.
  */
 export async function runQuickstart(settings, { signal, atEnd, say }) {
   await prepare(settings, { signal, say });
@@ -44,7 +44,7 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
     ),
   );
   const ended = Promise.race([parts.failed, whenAborted(signal)]);
-  // What ends the mesh ends the waiting for it as well: a control plane that refuses its database never gets ready.
+  // The end of the mesh ends the wait for it as well: a control plane that refuses its database never gets ready.
   const over = new AbortController();
   ended.catch(() => over.abort());
   await Promise.race([

@@ -37,7 +37,7 @@ async function postgresPort({ postgresPort: wanted, preferredPostgresPort }) {
   return (await isPortFree(preferredPostgresPort)) ? preferredPostgresPort : freePort();
 }
 
-/** How replicas agree on a leader: `{ env, description }`. Redis where there is one, ours as a part; else the lease in Postgres. */
+/** Returns how replicas agree on a leader: `{ env, description }`. Redis if there is one, ours as a part; else the lease in Postgres. */
 export async function provideLeaderLock({ redisUrl, leaderBackend, dataDir }, parts) {
   if (leaderBackend === 'postgres') return { env: {}, description: 'a lease in Postgres (CAUSEWAY_LEADER_BACKEND)' };
   if (redisUrl) return { env: { REDIS_URL: redisUrl }, description: 'Redis of REDIS_URL' };

@@ -46,7 +46,7 @@ function demoNetworkOf({ CAUSEWAY_DEMO_NETWORK: text = '' }) {
   throw new Failure(`CAUSEWAY_DEMO_NETWORK: must be 127.1 to 127.254, not "${text}"`);
 }
 
-/** Where data and logs are. */
+/** Folder of data and logs. */
 export function dataFolder(env, root) {
   return resolve(env.CAUSEWAY_DATA_DIR || join(root, '.causeway'));
 }
@@ -87,7 +87,7 @@ async function portOf(env, variable, preset) {
   return port === 0 ? freePort() : port;
 }
 
-/** What the control planes get from our environment: not what is meant for the starter, the tests or the command line tool. */
+/** Returns the variables that control planes get from our environment: none of those for the starter, the tests or the command line tool. */
 function inheritedEnvironment(env) {
   const ofStarter = ['DATA_DIR', 'POSTGRES_PORT', 'SERVER', 'DEMO_NETWORK', 'ENVOY'].map((name) => `CAUSEWAY_${name}`);
   const own = new Set([...ofStarter, 'DATABASE_URL', 'REDIS_URL']);

@@ -1,6 +1,6 @@
 const COLUMNS = ['SERVICE', 'ZONE', 'VIP', 'HOSTNAME', 'STATUS'];
 
-/** What one zone sees, as text: a line for each hostname of each service. */
+/** Formats a zone's view as text: a line for each hostname of each service. */
 export function serviceTable(services) {
   const sorted = [...services].sort((a, b) => a.name.localeCompare(b.name) || a.zone.localeCompare(b.zone));
   const rows = [COLUMNS, ...sorted.flatMap(rowsOf)];

@@ -23,7 +23,7 @@ import { adminFetch } from '../support/admin-credential';
 
 const MESH = 'default';
 
-/** Whether a process runs: one that has ended and that nobody has asked for does not. */
+/** Whether a process runs: a zombie does not. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What a service answers to a line, by a new connection; empty where there is no answer. */
+/** Returns the answer of a service to a line on a new connection; empty if there is none. */
 function ask(port: number, line = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -46,7 +46,7 @@ describe('an agent whose builtin plane has several processes', () => {
       },
     ],
   });
-  /** What the service answers through both sides of the plane, by a new connection; empty where there is no answer. */
+  /** Returns the answer of the service through both sides of the proxy on a new connection; empty if there is none. */
   const ask = (): Promise<string> =>
     fetch(`http://127.0.0.1:${ports.outbound}/`, { headers: { connection: 'close' } })
       .then((answer) => answer.text())

@@ -37,7 +37,7 @@ describeWhere(
   beforeAll(async () => {
     [namespace, peer] = [await NetworkNamespace.create(), await NetworkNamespace.create()];
     await namespace.connect(peer, '10.7.1.1/24', '10.7.1.2/24');
-    // A machine with an address, other routes, and rules of its own.
+    // A host with an address, other routes, and rules of its own.
     for (const line of ['addr add 10.7.0.1/32 dev lo', 'route add 198.51.100.0/24 dev lo'])
       await namespace.run('ip', line.split(' '));
     await namespace.run('nft', ['-f', '-'], 'table inet other { chain c { tcp dport 1 drop; }; }\n');
@@ -87,7 +87,7 @@ describeWhere(
       'here to 241.0.0.9',
       ...new Array<string>(3).fill('ECONNREFUSED'),
     ]);
-    // Nobody else's packets reach them.
+    // No packet of another host reaches them.
     await peer.run('ip', ['route', 'add', '241.0.0.0/8', 'via', '10.7.1.1']);
     expect(await dialFrom(peer, '241.0.0.9,8443')).toEqual(['no answer']);
   });
@@ -103,7 +103,7 @@ describeWhere(
     await first.apply(plan);
     const during = await namespace.state();
     expect(during).not.toBe(before);
-    // Killed: the next one of the same folder finds what it left.
+    // The first is killed: the next one of the same folder finds its rules.
     const second = network();
     await second.remove();
     expect(await namespace.state()).toBe(before);

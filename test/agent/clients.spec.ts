@@ -10,7 +10,7 @@ import { canFilter } from '../support/network-namespace';
 import { until } from '../support/until';
 
 const PORT = 8_000;
-/** A process that answers who its proxy says that calls. */
+/** A process that answers with the caller that its proxy reports. */
 const TELL = `
 require('node:http').createServer((asked, answer) => answer.end(String(asked.headers['x-forwarded-client-cert'])))
   .listen(7000, '127.0.0.1', () => console.log('serving'));
@@ -33,7 +33,7 @@ describeWhere(
   let client: AgentProcess;
   let vip = '';
   let before = '';
-  /** What a program of a user is answered: the identity that the server sees, or an error. */
+  /** Returns the answer to a program of a user: the identity that the server sees, or an error. */
   const ask = async (uid: string): Promise<string> => {
     const who = ['setpriv', `--reuid=${uid}`, '--clear-groups'];
     const { stdout } = await machines.here.execute([...who, process.execPath, '-e', ASK, `http://${vip}:${PORT}`]);
@@ -95,7 +95,7 @@ describeWhere(
     const { dataplanes } = client.settings as { readonly dataplanes: readonly object[] };
     await client.end();
     expect(await machines.here.state()).toBe(before);
-    // A machine without Envoy; the configuration does not say which plane.
+    // A host without Envoy; the configuration names no plane.
     const { envoy: _, plane: __, ...rest } = { ...(client.settings as ParsedJson), dataplanes };
     const enter = ['nsenter', ...machines.here.enter, 'env', '-u', 'CAUSEWAY_ENVOY'];
     const other = new AgentProcess(`${client.folder}-other`, rest as object, enter);

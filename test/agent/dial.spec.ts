@@ -16,10 +16,10 @@ import { ZoneProgram } from '../support/zone-program';
 
 const ENVOY = process.env['CAUSEWAY_ENVOY'];
 const PLANES = ENVOY === undefined ? (['builtin'] as const) : (['builtin', 'envoy'] as const);
-/** What the machines of these tests may dial: not 127.0.0.1, where the victim listens. */
+/** Networks that the agents of these tests may dial: not 127.0.0.1, where the victim listens. */
 const MAY_DIAL = ['default', '127.9.0.0/16'];
 
-/** Says its name to each connection, and counts them. */
+/** Answers each connection with its name, and counts connections. */
 class Sayer {
   connections = 0;
   private readonly server: Server;
@@ -41,7 +41,7 @@ class Sayer {
   }
 }
 
-/** What is said on a new connection; empty where it is refused or closed. */
+/** Returns the text that comes on a new connection; empty if it is refused or closed. */
 function said(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -119,7 +119,7 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     const { labels, spec } = await stored();
     const [inbound] = spec.networking.inbound;
     const stolen = [{ ...inbound, serviceAddress: '127.0.0.1', servicePort: ports.victim }];
-    // Its agent writes its own spec again when it says what it refuses; a hostile zone does not let it.
+    // Its agent writes its own spec again when it reports a refusal; a hostile zone does not let it.
     const steal = async (): Promise<void> => {
       const [now] = (await stored()).spec.networking.inbound;
       if (now.servicePort !== ports.victim)

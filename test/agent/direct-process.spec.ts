@@ -9,7 +9,7 @@ import { until } from '../support/until';
 const PORT = 8_080;
 const CONFIG = { plane: 'direct', trustedNetworks: ['10.7.1.0/24'] };
 const ANSWER = 'echo to 10.7.1.2';
-const WHERE = `PlaintextReachable: the process listens at 10.7.1.2:${PORT}: the plane direct knows no caller`;
+const WHERE = `PlaintextReachable: the process listens at 10.7.1.2:${PORT}: the plane direct cannot identify callers`;
 const LOST = '1 endpoint outside trustedNetworks';
 
 describeWhere(
@@ -45,7 +45,7 @@ describeWhere(
     const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'mode' };
     await setMode('Permissive');
     await zone.put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });
-    // Somebody whom this machine does not trust.
+    // A caller that this host does not trust.
     const tags = { 'kuma.io/service': 'away', 'kuma.io/protocol': 'tcp' };
     await zone.put('/meshes/default/dataplanes/away-1', {
       type: 'Dataplane',

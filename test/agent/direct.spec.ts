@@ -21,7 +21,7 @@ const PLAN: NetworkPlan = {
 const AGENT = '0b1c2d3e-0000-4000-8000-000000000001';
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
-/** Listens at each `address,port,answer`: says `<answer> to <caller>` to what is said, and again at the end; requests of HTTP get it too. */
+/** Listens at each `address,port,answer`: answers each input with `<answer> to <caller>`, and again at the end; HTTP requests get it too. */
 const SERVE = `
 const net = require('node:net');
 const all = process.argv.slice(1).map((one) => one.split(','));
@@ -35,7 +35,10 @@ for (const [address, port, answer] of all)
       : socket.write(text));
   }).listen({ port: +port, host: address }, () => { if (--left === 0) console.log('serving'); });
 `;
-/** For each line of \`kind,address,port …\`: what each says, or why none does. \`held\`: a connection that stays open for \`again\`. */
+/**
+ * For each line of \`kind,address,port …\`: returns the answers, or the reason why there is none. \`held\`: a connection that stays open for
+ * \`again\`.
+ */
 const CALL = `
 const net = require('node:net'), http = require('node:http');
 const held = new Map();
@@ -112,7 +115,7 @@ describeWhere(
       ...options,
     });
 
-  /** Tells the plane all that may have changed. */
+  /** Notifies the plane of all that may have changed. */
   async function refresh(): Promise<readonly (string | undefined)[]> {
     const answers = [];
     for (const type of [cluster, endpoints, listener]) {
@@ -268,14 +271,14 @@ describeWhere(
   });
 
   it('leaves rules and routes as they were, also those of one that was killed; what that one led to goes on meanwhile', async () => {
-    // Of one that is killed nothing is looked after any more.
+    // A killed plane watches nothing any more.
     const mortal = { clock: new FakeClock(0) };
     await plane.stop({ drainMs: 0 });
     plane = create(mortal);
     await plane.start();
     await put(service('redis', '241.0.0.1'), instance('redis', '10.7.1.2'));
     const during = await machine.state();
-    // Killed: another one of the same folder takes over what stands.
+    // The first is killed: another one of the same folder takes over its rules.
     expect(await call('say,241.0.0.1,80')).toEqual(['first to 10.7.1.1']);
     network = new MachineNetwork({ folder, instance: AGENT, tools: machine });
     await network.apply(PLAN);

@@ -12,7 +12,7 @@ import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
 
-/** Longer than the whole file takes: what is taken over here is taken over while it lives. */
+/** Longer than the whole file takes: a lease is taken over here while it is valid. */
 const LEASE = '10m';
 
 describe('the lease of an agent whose bundle somebody else has too', () => {
@@ -86,14 +86,14 @@ describe('the lease of an agent whose bundle somebody else has too', () => {
     const { creationTime, labels } = await get();
     const other = new AgentProcess(join(folder, 'thief'), config('127.0.0.2'));
     thief = other;
-    // The instance stands in a label.
+    // The instance is in a label.
     mkdirSync(other.state, { mode: 0o700 });
     writeFileSync(join(other.state, 'instance'), `${labels['causeway.io/leased-by']}\n`, { mode: 0o600 });
     await other.start();
     await is(other, 'other');
     expect((await lease(other)).reason).toMatch(/^another agent, of machine \S+ at 127\.0\.0\.1, .* another secret/);
     expect((await other.command('status')).text).toMatch(/lease +other: another agent, of machine/);
-    // The owner is killed, so that nobody speaks for the lease.
+    // The owner is killed, so that it does not renew its lease.
     await owner.end('SIGKILL');
     await other.end();
     expect(await get()).toMatchObject({ creationTime, spec: { networking: { address: '127.0.0.1' } } });

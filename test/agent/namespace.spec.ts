@@ -70,7 +70,7 @@ describe('an agent with Dataplanes in a namespace', () => {
     zone = await ZoneProgram.start({ DATABASE_URL: database.url, ...xds });
     await zone.untilLeading();
     await zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false }).tokens.ensureKey();
-    // A Dataplane whose name is what the node of the agent's proxy is called: it is not the one of the agent.
+    // A Dataplane whose name equals the node id of the agent's proxy: it is not the agent's Dataplane.
     await zone.put('/meshes/default/dataplanes/web-1.shop', {
       type: 'Dataplane',
       mesh: 'default',
@@ -155,7 +155,7 @@ describe('an agent with Dataplanes in a namespace', () => {
       'claim "Namespace" is "default", the Dataplane has "shop": issue one with --namespace shop',
     );
     expect(await get('/meshes/default/dataplanes/web-2?namespace=shop')).toBeUndefined();
-    // What the file names no more is withdrawn, in both namespaces.
+    // Services that the file no longer names are withdrawn, in both namespaces.
     await until('they are gone', async () => (await get('/_leases')).items.length === 0);
     expect(await get('/meshes/default/dataplanes/web-1?namespace=shop')).toBeUndefined();
     expect(await get('/meshes/default/dataplanes/web-1')).toBeUndefined();

@@ -1,5 +1,5 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * In Strict a process that listens at all addresses is NotReady until it is guarded; a guarded port answers its
  *   proxy only. Also: test/agent/capture.spec.ts, test/agent/direct-process.spec.ts.
  * * Inbound: `PlaintextReachable`, `guardInbound`, off and on by the file and with the mode of the mesh. Also:
@@ -44,7 +44,7 @@ describeWhere(
     until(`it is ${state}`, async () => (await inboundState()) === state);
   const setMode = (mtls: string): Promise<void> =>
     machines.zone.put('/meshparameters/mode', { type: 'MeshParameters', name: 'mode', spec: { mtls } });
-  /** What another machine, and this one, are told at the port of the process, and at that of another process. */
+  /** Returns what another host and this one get at the port of the process, and at the port of another process. */
   const dialAll = async (): Promise<unknown> => [
     await dialFrom(machines.there, '10.7.1.1,6379', '10.7.1.1,2200'),
     await dialFrom(machines.here, '127.0.0.1,6379', '10.7.1.1,6379'),
@@ -96,7 +96,7 @@ describeWhere(
     expect(await inboundState()).toBe('Ready');
     write(SERVICE);
     await becomes('NotReady');
-    // Nobody is sent here any more when the rule goes.
+    // No traffic comes here any more when the rule goes.
     await until('the rule is gone', async () => (await machines.here.state()) === before);
     expect(await dialFrom(machines.there, '10.7.1.1,6379')).toEqual(['redis to 10.7.1.1']);
   });

@@ -42,7 +42,7 @@ describeWhere(
     machines = await AgentMachines.start(RANGES);
     const { here, there } = machines;
     await serveIn(there, '127.0.0.1,7000,echo', '10.7.1.2,7001,outside');
-    // A process of this machine that has nothing to do with the mesh, and rules of somebody else.
+    // A process of this host outside the mesh, and rules of another program.
     await serveIn(here, '0.0.0.0,2200,process');
     await here.run('nft', ['-f', '-'], 'table inet other { chain c { tcp dport 1 drop; }; }\n');
     const services = [{ name: 'echo', port: PORT, servicePort: 7_000, health: { tcp: {}, interval: '250ms' } }];
@@ -87,7 +87,7 @@ describeWhere(
         expect.arrayContaining(['244.7.0.0/16', 'fd00:fd::/112']),
       );
       expect(await dial('244.7.9.9,80', 'fd00:fd::99,80', `${vips[0]},${PORT + 1}`, '127.0.0.1,2200')).toEqual([
-        // Envoy has the connection before it knows where it leads, and ends it.
+        // Envoy accepts the connection before it knows its destination, and ends it.
         ...new Array<string>(3).fill(plane === 'envoy' ? '' : 'ECONNREFUSED'),
         'process to 127.0.0.1',
       ]);

@@ -17,14 +17,14 @@ const DRAWS = 400;
 const AT_ONCE = 20;
 const SERVICES = ['front', 'v1', 'v2', 'web'] as const;
 
-/** Says its name to each connection, and ends it. */
+/** Answers each connection with its name, and ends it. */
 async function sayer(name: string): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => undefined).end(name));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 
-/** What is said on a new connection; empty where it is refused or closed. */
+/** Returns the text that comes on a new connection; empty if it is refused or closed. */
 function said(port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

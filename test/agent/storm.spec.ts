@@ -35,7 +35,7 @@ describe('many agents at a zone', () => {
     await gone?.kill();
     await zone.restart();
     await settled();
-    // Leases are ended again, so those of the others were judged too.
+    // Leases are ended again, so those of the others were checked too.
     const after = await until('the one that does not come back is withdrawn', async () => {
       const found = await zone.dataplanes();
       return !found.has('agent-0') && found;

@@ -23,7 +23,7 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const number = (kind: ProxyKind): number => PROXY_KINDS.indexOf(kind) + 1;
 const PORT = 8080;
-/** Left out where there are no network namespaces. */
+/** Skipped without network namespaces. */
 const itInNetwork = canFilter ? it : it.skip;
 const envoy = { ...(ENVOY !== undefined && { path: ENVOY }), concurrency: 1 };
 /** All virtual IPs of west are this machine's; below those of its other machines. */
@@ -61,7 +61,7 @@ describe('agents of two zones', () => {
     return found;
   };
 
-  /** What `causeway tokens … --bundle` prints, as a file. */
+  /** Returns the output of `causeway tokens … --bundle`, as a file. */
   async function bundle(zone: string, name: string, token: string): Promise<string> {
     const file = join(folder, `${name}.bundle`);
     const authority = await mesh.zone(zone).text('/rest/ca');
@@ -274,7 +274,7 @@ describe('agents of two zones', () => {
     await until('the name, without control planes', works);
     expect((await agent('client-builtin').status())?.pid).toBe(pid);
     const client = agent('client-builtin');
-    // What it joined with is gone as well.
+    // The bundle with which it joined is gone as well.
     rmSync(join(folder, 'client-builtin.bundle'));
     await client.end('SIGKILL');
     await client.start();

@@ -9,14 +9,14 @@ import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
 import { textOf, type Arena, type Attack, type Target } from './target';
 
-/** Attacks that share a process: those of another one have their own. */
+/** Attacks that share a process: each group has a process of its own. */
 export type AttackGroup = 'zones' | 'rest' | 'dns' | 'proxies';
 
 /** Arguments of an attacking process. */
 export interface Orders {
   readonly target: Target;
   readonly group: AttackGroup;
-  /** How long it attacks, ms. */
+  /** Duration of the attack, ms. */
   readonly lasts: number;
   /** Names of attacks to leave to themselves; empty means all. */
   readonly only: readonly string[];
@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
   proxies: [...proxyAttacks(), ...machineAttacks(), ...streamAttacks()],
 };
 
-/** All attacks of the group at once until the time is over; tells the tally to the parent. */
+/** Runs all attacks of the group at once until the time is over; sends the tally to the parent. */
 async function main({ target, group, lasts, only }: Orders): Promise<void> {
   const tally = new Tally();
   const stop = new AbortController();
@@ -40,7 +40,7 @@ async function main({ target, group, lasts, only }: Orders): Promise<void> {
   const timer = setTimeout(() => stop.abort(), lasts);
   await Promise.all(chosen.map((attack) => until(attack, arena)));
   clearTimeout(timer);
-  // What is still open is left open: the parent ends this process when it has the tally.
+  // Open connections stay open: the parent ends this process when it has the tally.
   process.send?.(tally.counted());
 }
 

@@ -15,14 +15,14 @@ import type { Target } from './target';
 const EXTENSIONS = Object.values(Extension);
 const DEADLINE = 20_000;
 
-/** What a message of an evil zone may say; the rest is as an honest zone says it. */
+/** Fields of a message that an evil zone sets; the others are as an honest zone sets them. */
 export interface EvilMessage {
   readonly kind?: string;
   readonly resources?: readonly Partial<WireResource>[];
   readonly mark?: Partial<StatePosition>;
 }
 
-/** A zone with a valid token of its own that says whatever it likes. */
+/** A zone with a valid token of its own that sends arbitrary content. */
 export class EvilZone {
   private readonly client: Client;
   private readonly encoder = new ResourceEncoder({ role: 'global' });

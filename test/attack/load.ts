@@ -76,7 +76,7 @@ export class NormalLoad {
       const write = { service: `load-${n % SERVICES}`, port: FIRST_PORT + Math.floor(n / SERVICES), due };
       this.writes.push(write);
       this.missing.set(write.service, [...(this.missing.get(write.service) ?? []), write]);
-      // One write of a service after the other: which of two at once is the later one, nobody could say.
+      // Writes one change of a service after the other: of two concurrent writes the later one would be unknown.
       const before = this.underWay.get(write.service) ?? Promise.resolve();
       this.underWay.set(
         write.service,
@@ -97,7 +97,7 @@ export class NormalLoad {
     }
   }
 
-  /** A watch that ends is opened anew and tells everything again. */
+  /** Opens a watch again when it ends; it starts with everything. */
   private watch(): void {
     const again = (): void => {
       void pause(100, undefined, { signal: this.stop.signal }).then(

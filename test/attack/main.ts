@@ -6,7 +6,7 @@ import { judge, tableOf } from './verdict';
 /**
  * All attacks of docs/reference/bounds.md at once on a global and two zones with normal load beside it:
  * `node -r ./bench/register.cjs test/attack/main.ts [--seconds 300] [--only "hostile JSON"]`. Prints a table and one JSON
- * line; exits with 1 where a bound is broken. Durations are judged from 60 s on. The programs must be built.
+ * line; exits with 1 where a bound is broken. Durations are checked from 60 s on. The programs must be built.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -12,9 +12,9 @@ import { TestAuthority } from '../support/test-authority';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
-/*
- * Kind × field × role: into each reference and each address that a role may write goes what the role may not reach, in every form that such a
- * field has. What the zone takes, it translates for every proxy; none of them may be given what was reached for.
+/**
+ * Kind × field × role: writes into each reference and each address that a role may write a target that the role may not reach, in every form that
+ * such a field has. What the zone accepts, it translates for every proxy; none of the proxies may get the target.
  */
 
 /** Roles, each with a user that holds it in the namespace `default` alone. */
@@ -43,7 +43,7 @@ const PLACES: readonly JsonValue[] = [METADATA, `${METADATA}:80`, '::ffff:a9fe:a
 const inbound = [{ port: 80, tags: { 'kuma.io/service': 'web', 'kuma.io/protocol': 'http' } }];
 const rule = { backendRefs: [{ kind: 'MeshService', name: 'web', port: 80 }] };
 const parentRefs = [{ group: '', kind: 'MeshService', name: 'web' }];
-/** What each kind has beside the field; the others have the field alone. */
+/** Specs that kinds need beside the field; kinds that are not here have the field alone. */
 const BASES: Readonly<Record<string, JsonObject>> = {
   Dataplane: { networking: { address: '10.0.0.9', inbound } },
   MeshService: { ports: [{ port: 80 }], selector: { dataplaneTags: { 'kuma.io/service': 'web' } } },

@@ -18,7 +18,7 @@ const ROOT = join(__dirname, '..', '..');
 const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns', 'proxies'];
 const ZONES = ['east', 'west'] as const;
 
-/** How long the parts of a run last, s. */
+/** Durations of the parts of a run, s. */
 export interface RunOptions {
   readonly before: number;
   readonly attack: number;
@@ -41,7 +41,7 @@ export async function runAttack(options: RunOptions): Promise<Seen> {
     return await observed(mesh, load, options);
   } finally {
     load.close();
-    // One that is held by an attack would not hear of its end.
+    // A process that an attack holds would not notice its end.
     await Promise.all([mesh.global, ...mesh.zones.values()].map((plane) => plane.kill()));
     await mesh.stop();
   }
@@ -68,7 +68,7 @@ async function observed(mesh: ProcessMesh, load: NormalLoad, options: RunOptions
   await pause(options.after * 1_000);
   await load.end();
   const lost = await lostWrites(load, mesh);
-  // The watch tells what the zone holds a moment later.
+  // The watch shows the zone's state a moment later.
   await pause(2_000);
   const ended = performance.now();
   clearInterval(watch);
@@ -105,7 +105,7 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
   };
 }
 
-/** The Dataplanes of the proxies that attack, and of the one that behaves. */
+/** The Dataplanes of the attacking proxies, and of the one that behaves. */
 async function proxiesOf(zone: ProcessPlane): Promise<ProxyTarget> {
   const tokens: Record<string, string> = {};
   for (const name of ['evil', 'good']) {
@@ -168,7 +168,7 @@ function notePeak({ name, pid }: ProcessPlane, peaks: Map<string, number>): void
   }
 }
 
-/** How often a control plane took the lead, and its epoch: both grow when it loses its lease. */
+/** Returns how often a control plane became leader, and its epoch: both grow when it loses its lease. */
 async function termsOf(plane: ProcessPlane): Promise<number> {
   for (let tries = 0; tries < 20; tries++) {
     try {
@@ -183,7 +183,7 @@ async function termsOf(plane: ProcessPlane): Promise<number> {
   return NaN;
 }
 
-/** What was answered with success must stand in east, and in west as well. */
+/** Returns the writes that were answered with success and are missing in east or in west. */
 async function lostWrites(load: NormalLoad, mesh: ProcessMesh): Promise<readonly string[]> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -208,7 +208,7 @@ interface HeldService {
   readonly spec?: { readonly ports?: readonly { readonly port: number }[] };
 }
 
-/** A service as a control plane shows it; undefined where it does not, or not in time. */
+/** Returns a service as a control plane shows it; undefined if it does not, or not in time. */
 async function asked(url: string): Promise<HeldService | undefined> {
   try {
     const answer = await adminFetch(url, { signal: AbortSignal.timeout(5_000) });

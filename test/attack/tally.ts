@@ -1,4 +1,4 @@
-/** How often each outcome was, by attack: `{ "hostile PUT": { "422": 7 } }`. */
+/** Counts of each outcome by attack: `{ "hostile PUT": { "422": 7 } }`. */
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 const LONGEST = 70;

@@ -1,16 +1,16 @@
 import type { GrpcPort } from '../support/grpc-ports';
 import type { Tally } from './tally';
 
-/** Where proxies of a zone connect to, on this machine and in plain text. */
+/** Address where proxies of a zone connect, on this host and in plain text. */
 export interface ProxyTarget {
   readonly port: number;
   /** Dataplane tokens of the proxies `default.evil` and `default.good`, and of the agent of `default.agent`, by node. */
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-/** Where attacks go: the mesh as somebody on this machine, or with a zone token of his own, reaches it. */
+/** Targets of the attacks: the mesh as anybody on this host, or the holder of a zone token, reaches it. */
 export interface Target {
-  /** `host:port` of the global for zones, and what it is verified by. */
+  /** `host:port` of the global for zones, and the authority that verifies it. */
   readonly kds: string;
   readonly ca: string;
   /** Tokens of zones that mean no good, by zone. */
@@ -27,7 +27,7 @@ export interface Target {
   readonly proxies: Readonly<Record<string, ProxyTarget>>;
 }
 
-/** What an attack works with. */
+/** Inputs of an attack. */
 export interface Arena {
   readonly target: Target;
   readonly tally: Tally;
@@ -43,7 +43,7 @@ export interface Attack {
   readonly pause: number;
 }
 
-/** What an error says. */
+/** Returns the message of an error. */
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -17,11 +17,11 @@ export interface PlaneFigures {
   /** Terms led, and the epoch: an increase means that the lease was lost. */
   readonly termsBefore: number;
   readonly termsAfter: number;
-  /** Whether the process ended though nobody ended it. */
+  /** Whether the process ended by itself. */
   readonly fell: boolean;
 }
 
-/** What a run saw. */
+/** Observations of a run. */
 export interface Seen {
   readonly seconds: number;
   readonly phases: Phases;
@@ -32,7 +32,7 @@ export interface Seen {
   readonly attacks: Counts;
 }
 
-/** How long the normal load took in one part of a run, ms. */
+/** Times of the normal load in one part of a run, ms. */
 interface Propagation {
   readonly writes: number;
   readonly refused: number;
@@ -41,14 +41,14 @@ interface Propagation {
   readonly max: number;
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Verdict {
   readonly attack: 'all';
   readonly seconds: number;
   readonly before: Propagation;
   readonly during: Propagation;
   readonly after: Propagation;
-  /** From the end of the attacks until writes were as fast as before, ms; absent where they never were. */
+  /** Time from the end of the attacks until writes were as fast as before, ms; absent if they never were. */
   readonly settledMs: number | undefined;
   readonly leasesLost: number;
   readonly writesLost: number;
@@ -62,7 +62,7 @@ export interface Verdict {
 const MEMORY = 1_000;
 const SETTLES = 30_000;
 
-/** Judges a run. `times` says whether durations are judged as well: on a busy machine they say little. */
+/** Checks a run. `times` selects whether durations are checked as well: on a busy host they are unreliable. */
 export function judge(seen: Seen, times: boolean): Verdict {
   const { phases, writes, lost, planes, attacks } = seen;
   const within = (from: number, to: number): Propagation =>
@@ -114,7 +114,7 @@ function idle(attacks: Counts, all: boolean): readonly string[] {
   return all || never.length > names.length / 5 ? never.map((attack) => `${attack} never struck`) : [];
 }
 
-/** A write that nobody saw took until now. */
+/** A write that was never observed counts until now. */
 function propagation(writes: readonly Write[], now: number): Propagation {
   const answered = writes.filter((write) => write.refused === undefined);
   const took = answered.map(({ due, seen }) => (seen ?? now) - due).sort((a, b) => a - b);

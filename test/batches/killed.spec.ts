@@ -45,7 +45,7 @@ describe('a control plane that is killed while it writes a batch', () => {
     return typeof parsed === 'object' && parsed !== null && 'summary' in parsed ? { ...Object(parsed.summary) } : {};
   };
 
-  /** Kills the control plane when the batch is past its checks; resolves with what the client got. */
+  /** Kills the control plane when the batch is past its checks; resolves with the client's answer. */
   async function killed(series: string, query: string): Promise<string> {
     const answer = await apply(series, query);
     let text = '';
@@ -62,7 +62,7 @@ describe('a control plane that is killed while it writes a batch', () => {
   }
 
   it('leaves the first documents of a batch, and the batch applied again has them all', async () => {
-    // Where this process is slow, all is written before it kills: then the same with another batch.
+    // On a slow host all is written before it kills: then it tries the same with another batch.
     let [tries, before] = [1, 0];
     while ((await killed(`s${tries}`, '')).includes('"summary"')) {
       expect(tries++).toBeLessThan(TRIES);

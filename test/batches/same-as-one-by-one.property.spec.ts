@@ -38,7 +38,7 @@ class Plane {
     this.following = followStore(store, index, options);
   }
 
-  /** What is stored, in the order of creation. */
+  /** Returns the stored resources in the order of creation. */
   async state(): Promise<readonly unknown[]> {
     const { resources } = await this.store.snapshot();
     return [...resources]

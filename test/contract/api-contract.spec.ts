@@ -25,7 +25,7 @@ interface Outcomes {
   readonly revision: number;
 }
 
-/** Follows a watch and holds what it was told. */
+/** Follows a watch and records its events. */
 class Follower {
   readonly held = new Map<string, JsonObject>();
   readonly events: WatchEvent[] = [];
@@ -252,7 +252,7 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     it('writes none of them as a dry run or all at once', async () => {
       const [many, rest] = [all.slice(0, MANY), MANY - 1];
       expect(await outcomes(many, { dryRun: true })).toMatchObject({ counts: { created: rest, refused: 1 } });
-      // A dry run says of each document what it comes to by itself.
+      // A dry run reports the outcome of each document by itself.
       const options = { atomic: true, dryRun: true };
       expect(await outcomes(many, options)).toMatchObject({ counts: { created: rest, refused: 1 } });
       expect(await outcomes(many, { atomic: true })).toMatchObject({ counts: { skipped: rest, refused: 1 } });

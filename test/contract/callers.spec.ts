@@ -16,7 +16,7 @@ interface Served {
   readonly scheme: string;
   readonly port: number;
   readonly audit: AuditLog;
-  /** What a caller with this token who asks too often is told of when to come back, s; undefined where it was answered. */
+  /** Returns the delay (s) that a caller with this token is given after too many requests; undefined if it was answered. */
   retryAfter(token: string): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -97,7 +97,7 @@ async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   return { scheme: 'grpc', port: grpc.port, retryAfter, audit: grpc.audit, close };
 }
 
-/** The status with details that a Get ends with; undefined where it is answered. */
+/** Returns the status and details of a failed Get; undefined if it succeeds. */
 async function statusOfGet(
   client: ResourceServiceClient,
   resource: { readonly kind: string; readonly name: string },
@@ -131,7 +131,7 @@ function codeOf(error: unknown): string {
   return error.code;
 }
 
-/** What became of a call: `yes`, or the code of its error. */
+/** Returns the outcome of a call: `yes`, or the code of its error. */
 async function answer(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -142,7 +142,7 @@ async function answer(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What became of the one document of an apply. */
+/** Returns the outcome of the one document of an apply. */
 async function applied(call: ReturnType<ApiClient['apply']>): Promise<string> {
   try {
     const [result] = (await call).results;
@@ -239,7 +239,7 @@ describe.each([
     expect(await resolved('viewer:', 'a.default.own')).toBe('default/a');
     expect(await resolved('owner:', 'a.payments.own')).toBe('payments/a');
     expect(await resolved('owner:', 'a.default.own')).toBe('forbidden');
-    // Whether somebody has the name is not shown either.
+    // Whether the name is taken is not shown either.
     expect(await resolved('owner:', 'nobody.default.own')).toBe('forbidden');
     expect(await resolved('viewer:', 'nobody.default.own')).toBe('not-found');
     expect(await resolved('stranger:', 'a.payments.own')).toBe('forbidden');

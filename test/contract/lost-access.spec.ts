@@ -41,7 +41,7 @@ async function serveGrpc(): Promise<Served> {
   return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 
-/** A watch, what it told, and how it ended. */
+/** A watch, its events, and its end. */
 class Watching {
   readonly events: WatchEvent[] = [];
   end: ApiError | undefined;
@@ -98,7 +98,7 @@ describe.each([
     const change = { type: 'delete', id: globalIdentity(kind, name), expect: 'any' } as const;
     await served.store.write({ changes: [change], onRefusal: 'abort' });
   };
-  /** A watch that has been told what there is. */
+  /** Opens a watch and waits for its first state. */
   const watch = async (token: string): Promise<Watching> => {
     const server = new URL(`${served.scheme}://127.0.0.1:${served.port}`);
     const one = new Watching(await connectApi({ server, token }));
@@ -112,7 +112,7 @@ describe.each([
     await until('the end of the watch', () => one.end !== undefined);
     return `${one.end?.code}: ${one.end?.message}`;
   };
-  /** Writes a resource and expects that this watch still tells it. */
+  /** Writes a resource and expects that this watch still reports it. */
   const goesOn = async (one: Watching, name: string): Promise<void> => {
     const change = { type: 'put', id: serviceId(name), expect: 'any', labels: {}, spec: {} } as const;
     await served.store.write({ changes: [change], onRefusal: 'abort' });

@@ -24,7 +24,7 @@ async function serveGrpc(cp = ZONE_EAST): Promise<Served> {
   return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 
-/** What serves a control plane, a federated zone unless given, by each interface; `OPERATOR_TOKEN` may do everything. */
+/** Interfaces that serve a control plane, a federated zone unless given; `OPERATOR_TOKEN` may do everything. */
 export const INTERFACES = [
   ['REST', serveRest],
   ['gRPC', serveGrpc],

@@ -16,7 +16,7 @@ async function isSuperLinear(of: EntryPoint): Promise<boolean> {
   return (await climb(of, shape)).superLinear;
 }
 
-/** Looks at each character `times` times. */
+/** Reads each character `times` times. */
 function read(text: string, times: number): number {
   let sum = 0;
   for (let pass = 0; pass < times; pass++) for (let i = 0; i < text.length; i++) sum += text.charCodeAt(i) ^ pass;

@@ -7,7 +7,7 @@ interface Step {
   readonly ms: number;
 }
 
-/** What came of growing one shape. */
+/** Result of growing one shape. */
 export interface Climb {
   readonly entry: string;
   readonly shape: string;
@@ -18,9 +18,9 @@ export interface Climb {
   readonly superLinear: boolean;
 }
 
-/** How costs are judged. */
+/** Thresholds for costs. */
 export interface Judging {
-  /** Times below it say nothing, ms. */
+  /** Times below it are noise, ms. */
   readonly floor: number;
   /** Largest exponent of growth that counts as linear: caches and garbage make large inputs a little dearer. */
   readonly exponent: number;
@@ -34,7 +34,7 @@ const SMALLEST = 256;
 const MOST_STEPS = 9;
 const CONFIRMED_BY = 5;
 
-/** Grows one shape from small to the largest that the entry point takes, doubling; stops where it is found to be super-linear. */
+/** Grows one shape from small to the largest that the entry point accepts, doubling; stops if it is super-linear. */
 export async function climb(entry: EntryPoint, shape: Shape, judging: Judging = JUDGING): Promise<Climb> {
   const sizes = sizesUpTo(entry.largest);
   const steps: Step[] = [];
@@ -53,7 +53,7 @@ export async function climb(entry: EntryPoint, shape: Shape, judging: Judging = 
   };
 }
 
-/** The least of five at the last sizes, replacing what was measured once. */
+/** Measures the last sizes again, five times each, and takes the least. */
 async function remeasured(shape: Shape, steps: readonly Step[]): Promise<Step[]> {
   const again: Step[] = [];
   for (const { size } of steps) again.push({ size, ms: await leastCpu(shape.prepare(size), CONFIRMED_BY) });
@@ -99,13 +99,13 @@ function isSteep(steps: readonly Step[], { floor, exponent }: Judging): boolean 
   return exponentOf(a, c) > exponent && c.ms / b.ms > each && b.ms / Math.max(a.ms, 0.01) > each;
 }
 
-/** What goes beyond a bound is refused early: the longest hold is just below it. */
+/** Inputs beyond a bound are refused early: the longest hold is just below it. */
 function upToLongest(steps: readonly Step[]): readonly Step[] {
   const longest = Math.max(...steps.map(({ ms }) => ms));
   return steps.slice(0, steps.findIndex(({ ms }) => ms === longest) + 1);
 }
 
-/** Exponent over the last two doublings; undefined where they stay below the floor. */
+/** Returns the exponent over the last two doublings; undefined if they stay below the floor. */
 function growthOf(steps: readonly Step[], floor: number): number | undefined {
   const [a, , c] = steps.slice(-3);
   return a && c && c.ms >= floor ? exponentOf(a, c) : undefined;

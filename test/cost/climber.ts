@@ -2,7 +2,7 @@ import { climb, type Climb } from './climb';
 import { courseOf, lastFirstTurn } from './course';
 import { entryPoints } from './entries/entry-points';
 
-/** Which part of the course a process climbs. */
+/** The part of the course that a process climbs. */
 export interface Part {
   readonly seed: number;
   /** Every `step`-th pair from `first`. */
@@ -16,7 +16,7 @@ export interface Part {
   readonly alone?: { readonly entry: string; readonly shape: string };
 }
 
-/** What a climbing process tells. */
+/** Messages of a climbing process. */
 export type Told =
   | { readonly type: 'begins'; readonly at: number; readonly entry: string; readonly shape: string }
   | { readonly type: 'ends'; readonly climb: Climb }
@@ -45,7 +45,7 @@ async function main(task: Part): Promise<void> {
   await tell({ type: 'done', all: true });
 }
 
-/** Resolves in a later turn of the loop, when the message has left: what comes next may hold this process for long. */
+/** Resolves in a later turn of the loop, when the message has left: the next work may hold this process for long. */
 async function tell(told: Told): Promise<void> {
   await new Promise((resolve) => process.send?.(told, undefined, {}, resolve));
   await new Promise((resolve) => setImmediate(resolve));

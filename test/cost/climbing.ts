@@ -11,7 +11,7 @@ const ENDLESS = 180_000;
 /** A course, or a part of it by name. */
 type Course = Omit<Part, 'first' | 'step' | 'alone'>;
 
-/** What the climbing of a course brought. */
+/** Result of climbing a course. */
 export interface Outcome {
   readonly climbs: readonly Climb[];
   /** Inputs that held a process until it was killed. */
@@ -21,9 +21,8 @@ export interface Outcome {
 }
 
 /**
- * Climbs the course in processes beside each other; one that an input holds for ever is replaced. What was super-linear
- * counts where it is so in a process of its own as well: the code of a process that has seen hundreds of shapes may be
- * optimised and thrown away in the middle of a climb.
+ * Climbs the course in several processes; a process that an input holds for ever is replaced. A super-linear result counts only if it repeats in a
+ * fresh process: V8 may optimise and discard code in the middle of a climb.
  */
 export async function climbAll(task: Course, processes: number): Promise<Outcome> {
   const { climbs, ...outcome } = await climbParts(task, processes);

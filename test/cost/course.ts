@@ -27,7 +27,7 @@ export function courseOf(entries: readonly EntryPoint[], seed: number): readonly
   return [...drawn.filter(isExample), ...drawn.filter((pair) => !isExample(pair))];
 }
 
-/** The place of the pair with which the last entry point has its first turn; -1 where there is none. */
+/** Returns the place of the pair with which the last entry point has its first turn; -1 if there is none. */
 export function lastFirstTurn(course: readonly Pair[]): number {
   const first = new Map<string, number>();
   for (const [at, { entry }] of course.entries()) if (!first.has(entry.name)) first.set(entry.name, at);

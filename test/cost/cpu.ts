@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Runs the work so often, ms of CPU of the least one. What the work throws is its answer. */
+/** Runs the work several times and returns the least CPU time, ms. An error that the work throws is its answer. */
 export async function leastCpu(work: () => unknown, runs: number): Promise<number> {
   let least = Infinity;
   for (let run = 0; run < runs; run++) {
@@ -11,8 +11,8 @@ export async function leastCpu(work: () => unknown, runs: number): Promise<numbe
 }
 
 /**
- * How long one run keeps the event loop, ms: what the loop was active and what CPU the process used are both at least
- * that; other programs of the machine raise the first, the threads of the garbage collector the second.
+ * Returns the CPU time of one run on the event loop, ms: the smaller of the loop's active time and the CPU time of the process; other programs of the
+ * host raise the first, the threads of the garbage collector the second.
  */
 async function cpuOf(work: () => unknown): Promise<number> {
   const loop = performance.eventLoopUtilization();
@@ -21,7 +21,7 @@ async function cpuOf(work: () => unknown): Promise<number> {
     const result = work();
     if (result instanceof Promise) await result;
   } catch {
-    // A refusal is an answer; the tests of the entry point say which.
+    // A refusal is an answer; the tests of the entry point check which.
   }
   const { user, system } = process.cpuUsage(cpu);
   return Math.min((user + system) / 1_000, performance.eventLoopUtilization(loop).active);

@@ -1,6 +1,5 @@
 /**
- * What was super-linear once, by entry point and shape: tried first in every run, whatever its seed. What the fuzzer
- * finds is added here.
+ * Inputs that were super-linear once, by entry point and shape: tried first in every run, whatever its seed. Findings of the fuzzer are added here.
  */
 export const EXAMPLES: readonly (readonly [entry: string, shape: string])[] = [
   ['hostname template: check', '"{{"×n'],

@@ -132,7 +132,7 @@ describe('causeway, as its user runs it', () => {
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {
     const elsewhere = `${service('kept')}namespace: elsewhere\n`;
     await causeway(['apply', '-f', '-'], [service('kept'), service('old'), elsewhere].join('---\n'));
-    // A copy is pruned where it was made.
+    // Pruning deletes a copy at its origin.
     await fixture.seed({ id: serviceId('copy', 'west'), labels: { team: 'db' }, spec: {} });
     const refused = await causeway(
       ['apply', '--prune', '-f', '-'],
@@ -216,7 +216,7 @@ describe('causeway, as its user runs it', () => {
     for (const slash of ['', '/']) await causeway(['-s', `http://127.0.0.1:${port}/east/cp${slash}`, 'get', 'msvc']);
     proxy.close();
     const pages = ['size=1000&cursor=', 'offset=1000'].map((query) => `/east/cp/meshes/default/meshservices?${query}`);
-    // Which mesh is meant where none is named.
+    // Commands that resolve the default mesh.
     const asks = ['/east/cp/_resources', ...pages];
     expect(asked).toEqual([...asks, ...asks]);
   });

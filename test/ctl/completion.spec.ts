@@ -21,7 +21,7 @@ const PAINT = {
   schema: { type: 'object', properties: { colour: { type: 'string' } } },
 };
 
-/** Completes `words` in a real shell, which reads `$COMPLETION`: what it would offer for the last one. */
+/** Completes `words` in a real shell, which reads `$COMPLETION`: returns what it would offer for the last word. */
 const DRIVERS = {
   bash: `
     causeway() { "$PROGRAM" "$@"; }
@@ -79,7 +79,7 @@ describe('causeway completion', () => {
   /** The file with what `causeway completion` prints for a shell. */
   const completionOf = (shell: Shell): string => join(folder, `completion.${shell}`);
 
-  /** What a shell offers for the last of `words`; the program asks `at`. */
+  /** Returns the completions that a shell offers for the last of `words`; the program asks `at`. */
   async function offered(shell: Shell, words: readonly string[], at = server): Promise<readonly string[]> {
     const own = {
       PROGRAM: join(folder, 'causeway'),

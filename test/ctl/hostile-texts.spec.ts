@@ -7,9 +7,9 @@ import { runCauseway } from './run-causeway';
 
 /** A title of a window, colours and a cleared screen, C1, text that runs backwards, a forged line, an invisible tag. */
 const HOSTILE = '\u001b]0;owned\u0007\u001b[2J\u001b[31m\u009b32m\u202Egnp\nMeshService forged\r\u2028\u{E0041}\u007f';
-/** What a terminal obeys; line feeds and tabs are the program's own. */
+/** Characters that a terminal interprets; line feeds and tabs are the program's own. */
 const OBEYED = /(?![\n\t])[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}]/u;
-/** What a command reads on its way: poisoned too it would stop there. */
+/** Answers that a command reads on its way: with hostile texts it would stop there. */
 const PLAIN = new Set([
   'type',
   'kind',
@@ -24,7 +24,7 @@ const PLAIN = new Set([
   'outcome',
 ]);
 
-/** The answer with a hostile text behind each of its own. */
+/** Returns the answer with a hostile text behind each of its texts. */
 function poisoned(value: JsonValue, key = ''): JsonValue {
   if (typeof value === 'string') return PLAIN.has(key) ? value : `${value}${HOSTILE}`;
   if (isJsonArray(value)) return value.map((one) => poisoned(one, key));

@@ -10,7 +10,7 @@ const ROOT = resolve(__dirname, '..', '..');
 /** The built command line tool. */
 export const PROGRAM = resolve(ROOT, 'dist/apps/ctl/src/main.js');
 
-/** What a run of the command line tool ended with. */
+/** Result of a run of the command line tool. */
 export interface Ran {
   readonly code: number | null;
   readonly out: string;
@@ -27,8 +27,8 @@ function environment(server: string, env: RunEnvironment): Record<string, string
 }
 
 /**
- * Runs `causeway` against a server within this process: a process costs half a second of CPU. What only a process shows (signals, pipes, what the
- * bundle lacks) is for `runCausewayProcess`, and so is `export`, which writes to the standard output itself.
+ * Runs `causeway` against a server within this process: a process costs half a second of CPU. Signals, pipes and the contents of the bundle are for
+ * `runCausewayProcess`, and so is `export`, which writes to the standard output itself.
  */
 export async function runCauseway(
   server: string,

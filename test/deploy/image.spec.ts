@@ -68,7 +68,7 @@ describeWith(
     await client.end();
   }
 
-  /** By the script of the service `databases`, twice: what is there stays. */
+  /** Runs the script of the service `databases` twice: existing databases stay. */
   async function makeDatabases(): Promise<void> {
     stops.push(() =>
       sql(
@@ -107,7 +107,7 @@ describeWith(
     stops.push(() => end(child));
   }
 
-  /** What a container has at `/`, with the secrets of its service where they are mounted. */
+  /** Makes the root of a container, with the secrets of its service mounted. */
   function layRoot(name: string): void {
     const root = join(folder, name);
     cpSync(join(folder, 'package'), join(root, 'opt/causeway'), { recursive: true });

@@ -11,7 +11,7 @@ import { until } from '../support/until';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** Of a unit what says how its program is started. */
+/** Parses how a unit starts its program. */
 function unitIn(text: string): {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ function unitIn(text: string): {
   };
 }
 
-/** The file of `npm pack`, installed by npm as on a machine, and the commands of its units with what the units give them. */
+/** The file of `npm pack`, installed by npm as on a host, and the commands of its units with the units' environment. */
 describe('the package, installed', () => {
   const stops: (() => Promise<unknown> | void)[] = [];
   let folder: string;

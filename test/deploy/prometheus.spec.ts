@@ -20,7 +20,7 @@ const DEPLOY = resolve(__dirname, '..', '..', 'deploy');
 const ALERTS = join(DEPLOY, 'prometheus', 'alerts.yaml');
 const METRICS_PAGE = readFileSync(resolve(DEPLOY, '..', 'docs', 'reference', 'metrics.md'), 'utf8');
 
-/** Queries that find nothing while all is well and nobody asks. Their metrics are on the page of metrics as well. */
+/** Queries that find nothing on a healthy, idle installation. Their metrics are on the page of metrics as well. */
 const EMPTY_IN_HEALTH = [
   /^ALERTS\b/, // no alert fires
   /causeway_dns_dropped_total|causeway_dns_upstream_healthy/, // nothing dropped; no upstream set here
@@ -134,7 +134,7 @@ describeWith(
     const targetRefs = [{ kind: 'MeshService', name: 'none' }];
     const policy = { type: 'AccessPolicy', mesh: 'default', name: 'lost', spec: { targetRefs, allow: { all: {} } } };
     expect(await mesh.zone('west').put('/meshes/default/accesspolicies/lost', policy)).toBe(201);
-    // So that DNS counts questions; what it answers does not matter here.
+    // This makes DNS count questions; the answer does not matter.
     const resolver = new Resolver();
     resolver.setServers([mesh.zone('east').dnsAddress]);
     await resolver.resolve4('web.svc.mesh.local').catch(() => undefined);

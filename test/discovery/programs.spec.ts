@@ -34,7 +34,7 @@ const servers: Server[] = [];
 let program: ChildProcess | undefined;
 let printed = '';
 
-/** Two processes of one service, which tell their addresses and have metrics. */
+/** Two processes of one service that announce their addresses and have metrics. */
 const dataplane = (i: number, state = 'Ready') => ({
   type: 'Dataplane',
   mesh: 'default',
@@ -105,7 +105,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-/** The text at a URL; undefined where nobody answers yet. */
+/** Returns the text at a URL; undefined while no server answers. */
 async function read(url: string): Promise<string | undefined> {
   if (program && (program.exitCode ?? program.signalCode) !== null) throw new Error(`it has ended: ${printed}`);
   const answer = await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined);

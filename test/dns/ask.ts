@@ -14,7 +14,7 @@ export interface Asking {
   readonly recursion?: boolean;
 }
 
-/** What came back, in words. */
+/** An answer of DNS in words. */
 export interface Reply {
   readonly rcode: string;
   readonly packet: DecodedPacket;

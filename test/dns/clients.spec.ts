@@ -6,7 +6,7 @@ import { DnsZone, generator, service } from './dns-zone';
 import { a, answerTo, FakeUpstream } from './fake-upstream';
 import { describeWith, run, works } from './programs';
 
-/** Clients that nobody here wrote ask a zone. */
+/** Third-party clients query a zone. */
 const hostnames = Array.from({ length: 60 }, (_, i) => `a-rather-long-name-${i}.svc.mesh.local`);
 const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.east', 'redis.svc.mesh.local'] });
 const six = service('six', { ip: 'fd00:241::7', hostnames: ['six.svc.mesh.local'] });

@@ -4,14 +4,14 @@ import { globalIdentity, type Identity, type JsonObject, type Resource } from '@
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 
-/** What a service of the test is made of; everything else is unimportant to DNS. */
+/** Fields of a service that matter to DNS. */
 export interface ServiceSketch {
   readonly kind?: string;
   readonly mesh?: string;
   readonly zone?: string;
   readonly ip?: string;
   readonly hostnames?: readonly string[];
-  /** Hostnames that it wants and another one has. */
+  /** Hostnames that it claims and another service holds. */
   readonly lost?: readonly string[];
   readonly spec?: JsonObject;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { AUTHORITATIVE_ANSWER, decode, encode, type Answer, type Question } from 'dns-packet';
 
-/** What an upstream of the test got. */
+/** A query that an upstream of the test got. */
 export interface Heard {
   readonly id: number;
   readonly port: number;
@@ -15,7 +15,7 @@ export interface Heard {
 /** The packets with which it answers; none = it is silent. */
 export type Behaviour = (heard: Heard) => readonly Buffer[];
 
-/** An answer to what was heard: these records, flags and a response code. */
+/** Returns an answer to a received query: these records, flags and a response code. */
 export function answerTo(heard: Heard, records: readonly Answer[], flags = 0): Buffer {
   return encode({
     type: 'response',
@@ -26,7 +26,7 @@ export function answerTo(heard: Heard, records: readonly Answer[], flags = 0): B
   });
 }
 
-/** An A record about what was asked. */
+/** Returns an A record for the queried name. */
 export function a(heard: Heard, data = '192.0.2.1'): Answer {
   return { type: 'A', name: heard.question.name, ttl: 60, data };
 }

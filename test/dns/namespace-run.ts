@@ -3,7 +3,7 @@ import { DnsZone, generator, service } from './dns-zone';
 import { run, type Ran } from './programs';
 
 /**
- * Run inside a network namespace of its own (see `inNamespace`): a zone on 127.0.0.1, and programs that ask their
+ * Runs inside a network namespace of its own (see `inNamespace`): a zone on 127.0.0.1, and programs that ask their
  * system's resolver. argv: file for the results, commands as JSON, the zone's port.
  */
 async function main(): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 
-/** What a program printed and how it ended. */
+/** Output and exit code of a program. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
@@ -24,7 +24,7 @@ export function works(program: string, ...args: string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** `describe` where `there`; else nothing runs, and a line says what to install. */
+/** `describe` if `there`; else skips the tests and prints which package is missing. */
 export function describeWhere(what: string, there: boolean, from: string): jest.Describe {
   if (there) return describe;
   process.stderr.write(`left out: tests with ${what}; to run them: ${from}\n`);

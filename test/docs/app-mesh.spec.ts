@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
 import { FieldPath, type JsonObject } from '@causeway/resources';
 
-/* The table of refused fields in docs/reference/app-mesh.md names what the kinds refuse. */
+/* The table of refused fields in docs/reference/app-mesh.md must list the fields that the kinds refuse. */
 
 const [, section = ''] = readFileSync(join(__dirname, '../../docs/reference/app-mesh.md'), 'utf8').split(
   '## Fields that are refused\n',

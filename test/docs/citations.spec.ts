@@ -51,7 +51,7 @@ function fileOf(document: string, citing: string): string | undefined {
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** What of the citations in a text cannot be opened. */
+/** Returns the citations in a text that cannot be opened. */
 function broken(text: string, citing: string): readonly string[] {
   return findCitations(text).flatMap(({ document, sections }) => {
     const file = fileOf(document, citing);
@@ -62,7 +62,7 @@ function broken(text: string, citing: string): readonly string[] {
   });
 }
 
-/** True if the number of a row stands in the text of a title or a row of test data, not only in a comment. */
+/** Whether the number of a row is in the text of a title or a row of test data, not only in a comment. */
 function isTitled(source: string, row: string): boolean {
   const code = source.split('\n').filter((line) => !/^\s*(\/\/|\/?\*|#)/.test(line));
   return code.some((line) => new RegExp(`(['"\`][^'"\`]*|row: )${row}\\b`).test(line));

@@ -18,7 +18,7 @@ const FIRST_SECTION = /^[`)]? (?:§ ?(\d+(?:\.\d+)*)|(Appendix [A-Z](?:\.\d+)?))
 const NEXT_SECTION = /^[^.;:()§|]{0,30}, §(\d+(?:\.\d+)*)/;
 const LONGEST_CHAIN = 300;
 
-/** Every citation in source, comments or prose; one that a line break parts is whole again. */
+/** Returns every citation in source, comments or prose; a citation across a line break is joined. */
 export function findCitations(source: string): readonly Citation[] {
   const text = source.replace(/\s*\n\s*(?:\*(?!\/)|\/\/|#+)?[^\S\n]*/g, ' ');
   return [...text.matchAll(DOCUMENT)].map((match) => {
@@ -37,7 +37,7 @@ function sectionsIn(text: string): readonly string[] {
   return sections;
 }
 
-/** The numbers of a page's sections: of its headings, and of numbered items by the heading that they stand under. */
+/** Returns the numbers of a page's sections: of its headings, and of numbered items below each heading. */
 export function sectionsOf(page: string): ReadonlySet<string> {
   const sections = new Set<string>();
   let heading: string | undefined;
@@ -61,7 +61,7 @@ export function linksIn(page: string): readonly Link[] {
   }));
 }
 
-/** What a link can say behind `#`: the headings in lower case, words joined by dashes. */
+/** Returns the anchors of a page: its headings in lower case, words joined by dashes. */
 export function anchorsOf(page: string): ReadonlySet<string> {
   const titles = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
   return new Set(

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { listGroups, type Kind } from '@causeway/resources';
 import { apiGroups } from '@causeway/resources/testing';
 
-/** What the page reads of a JSON schema. */
+/** Fields of a JSON schema that the page shows. */
 interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -27,7 +27,7 @@ interface FieldSchema {
 
 const LONGEST_PATTERN = 50;
 
-/** The section of one kind: what it is called, who writes it where, who gets it, every field with its bounds, an example. */
+/** Returns the section of one kind: its names, its writers, its receivers, every field with its bounds, an example. */
 export function kindSection(kind: Kind): string {
   const rows = fieldRows(kind.spec, '');
   const fields = rows.length ? ['', '| field of `spec` | form | |', '| --- | --- | --- |', ...rows] : [];

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/*
- * Every lib stands in the layer table of docs/architecture.md, and has a README.md of at most five lines, and a picture behind them:
- * what it is for, its ports, where to begin.
+/**
+ * Every lib is in the layer table of docs/architecture.md, and has a README.md of at most five lines, with an optional picture: its purpose, its
+ * ports, where to begin.
  */
 
 const ROOT = join(__dirname, '..', '..');

@@ -18,7 +18,7 @@ import { xdsMetrics } from '@causeway/agent-service/testing';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 
-/** How many values each label can have, at most. */
+/** Largest number of values of each label. */
 const LABELS: Readonly<Record<string, string>> = {
   by: '4: `token`, `dataplane`, `upgrade`, `import`',
   kind: 'the kinds of the registry',

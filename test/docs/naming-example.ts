@@ -43,7 +43,7 @@ export class NamingExample {
     return this.harness.stop();
   }
 
-  /** Carries one block out; what it shows, or undefined when it shows nothing. */
+  /** Runs one block; returns its output, or undefined if it has none. */
   async run({ language, argument, text }: PageBlock): Promise<string | undefined> {
     switch (language) {
       case 'yaml':
@@ -106,7 +106,7 @@ export class NamingExample {
     return undefined;
   }
 
-  /** The services that `wanted` names at the beginning of its lines, as they are; addresses where it shows one. */
+  /** Returns the present state of the services that `wanted` names at the beginning of its lines; with addresses if `wanted` shows one. */
   private async show(wanted: string): Promise<string> {
     const services = wanted.split('\n').filter((line) => /^\S/.test(line));
     const shown: string[] = [];

@@ -25,7 +25,7 @@ of the path where it has one.
 |---|---|---|---|---|---|
 `;
 
-/** A kind that has an operation stands for all. */
+/** One kind that has the operation stands for all. */
 function asShown(operation: Operation | KindOperation): Operation {
   if ('id' in operation) return operation;
   const { kinds } = coreKinds;

@@ -1,4 +1,4 @@
-/** One fenced block of a page: the word after the fence, the words behind that, the text, and where it begins. */
+/** One fenced block of a page: the word after the fence, the words behind that, the text, and its line. */
 export interface PageBlock {
   readonly language: string;
   readonly argument: string;
@@ -12,7 +12,7 @@ export interface PageExample {
   readonly blocks: readonly PageBlock[];
 }
 
-/** The fenced blocks of a Markdown page by the heading they stand under; headings without any are left out. */
+/** Returns the fenced blocks of a Markdown page by heading; headings without any are left out. */
 export function pageExamples(page: string): readonly PageExample[] {
   const examples: { title: string; blocks: PageBlock[] }[] = [{ title: '', blocks: [] }];
   const lines = page.split('\n');

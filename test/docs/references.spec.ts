@@ -5,9 +5,9 @@ import type { Writer } from '@causeway/resources/testing';
 import { references } from '../support/schema-references';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 
-/*
- * docs/reference/references.md lists every reference that a resource can carry. The registry is walked, with the kinds that definitions
- * declare: what has the shape of a reference must be in the table, and each row of the table must be in a schema.
+/**
+ * docs/reference/references.md lists every reference that a resource can carry. The registry is walked, with the kinds that definitions declare: each
+ * field in the form of a reference must be in the table, and each row of the table must be in a schema.
  */
 
 const PAGE = join(__dirname, '../../docs/reference/references.md');
@@ -34,7 +34,7 @@ function rows(): readonly Row[] {
     });
 }
 
-/** `…` stands for any part of a path. */
+/** Matches a path against a pattern, in which `…` stands for any part. */
 function fits(pattern: string, path: string): boolean {
   const parts = pattern.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(path);

@@ -14,7 +14,7 @@ const ROLES: readonly (readonly [role: string, writer: Writer])[] = [
 const page = readFileSync(join(__dirname, '../../docs/guides/access.md'), 'utf8');
 const { kinds } = getRegistry(new TrafficZone(shippedKinds()).index);
 
-/** What the last cell of a role's row names. */
+/** Returns the kinds that the last cell of a role's row names. */
 function writesOf(role: string): ReadonlySet<string> {
   const row = page.split('\n').find((line) => line.startsWith(`| \`${role}\` |`)) ?? '';
   return new Set(row.split('|')[3]?.match(/\b[A-Z]\w+\b/g));

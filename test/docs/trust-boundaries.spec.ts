@@ -9,7 +9,7 @@ import { zoneSettings } from '../../apps/zone/src/config';
  */
 
 const ROOT = join(__dirname, '../..');
-/** Settings that name a place: one where a program listens, or one that it asks. Where it listens at is no boundary of its own. */
+/** Settings that name an address: one where a program listens, or one that it connects to. A bind address is no boundary of its own. */
 const PLACE = /(_PORT|_SOCKET|_URL|_ADDRESS|_ENDPOINT|_UPSTREAMS)$/;
 const NO_BOUNDARY = /BIND_ADDRESS$|_PER_ADDRESS$/;
 

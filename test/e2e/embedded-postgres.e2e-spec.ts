@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
 import { freePort } from '../../scripts/lib/ports.mjs';
 
-/** What every account of the machine could know of a cluster that an earlier version made. */
+/** The fixed password of clusters that an earlier version made: every account of the host could know it. */
 const FIXED = 'causeway';
 
 describe('the embedded Postgres', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QuickstartRun } from './quickstart-run';
 
-/** Small disks are mounted where nobody else sees them: that takes root, on Linux. */
+/** Small disks are mounted in a private mount namespace: that takes root, on Linux. */
 const canMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
 (canMount ? describe : describe.skip)('npm start on a disk that cannot be used', () => {

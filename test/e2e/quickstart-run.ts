@@ -74,7 +74,7 @@ export class QuickstartRun {
     this.exit = new Promise((done) => this.child.once('close', (code) => done(code)));
   }
 
-  /** Resolves when everything is shown; fails with what it printed when it ends before. */
+  /** Resolves when everything is running; fails with the output if it ends before. */
   async untilRunning(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`it ended with ${code}:\n${this.output}`)));
     const running = until('the quickstart runs', () => this.output.includes('\nRunning.'), 240_000);
@@ -88,7 +88,7 @@ export class QuickstartRun {
     return url;
   }
 
-  /** What `npm run -s demo:…` prints to stdout while it runs, and its exit code. */
+  /** Runs `npm run -s demo:…` and returns its standard output and exit code. */
   async demo(...args: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
     const program = resolve(REPO, 'scripts', 'demo.mjs');
     const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
@@ -99,7 +99,7 @@ export class QuickstartRun {
     return { code, text };
   }
 
-  /** Runs a command of a page in the checkout, with the settings of this run; fails with what it printed unless it ends with 0. */
+  /** Runs a command of a page in the checkout, with the settings of this run; fails with its output unless it ends with 0. */
   async shell(command: string): Promise<string> {
     // Its user has no token at hand: the command line tool finds the demo's by its contexts.
     const { CAUSEWAY_OPERATOR_TOKEN: _, ...env } = this.environment;

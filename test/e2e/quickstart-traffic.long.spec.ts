@@ -1,5 +1,5 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * `npm start` on Node alone: the printed `curl` in west reaches the process in east through two agents and two
  *   ingresses; what passes between the zones has no plaintext of it.
  * * The quickstart: processes that are killed are shown as down and started again, and the rest works;
@@ -40,7 +40,7 @@ interface Stored {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
   let run: QuickstartRun;
 
-  /** What `causeway-agent status` says of an agent of the demo. */
+  /** Returns the output of `causeway-agent status` for an agent of the demo. */
   const agentStatus = (name: string): string => {
     const program = resolve(__dirname, '..', '..', 'dist', 'apps', 'agent', 'src', 'main.js');
     const args = [program, 'status', '--state', join(dataDir, 'agents', name)];
@@ -119,7 +119,7 @@ interface Stored {
   });
 
   capturing('has no plaintext in the packets that leave an agent', async () => {
-    // What goes to an ingress or to the agent beside a service; then what programs say to their own agent.
+    // First the traffic to an ingress or to the agent beside a service; then that between programs and their own agent.
     const between = await PacketCapture.start(
       `tcp and (net ${NETWORK}.129.0/24 or (net ${NETWORK}.128.0/24 and port 8080))`,
     );
@@ -163,7 +163,7 @@ interface Stored {
       return killed.every((part) => states.get(part)?.startsWith('up'));
     });
     await becomes('west to east', ANSWER);
-    // What was committed is there, and the control plane that outlived its database writes again.
+    // Committed writes are there, and the control plane that outlived its database writes again.
     const east = run.restUrl('east');
     expect((await adminFetch(`${east}/meshes/default/dataplanes/redis-1`)).status).toBe(200);
     const spec = { networking: { address: '10.1.0.21', inbound: [{ port: 1, tags: { 'kuma.io/service': 'cache' } }] } };

@@ -183,7 +183,7 @@ describe('npm start', () => {
       const tour = tourOf(readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8'));
       const seen: string[] = [];
       for (const command of tour) {
-        // A read may come before what was just written; the page is read by somebody who is slower.
+        // A read may precede the last write; a reader of the page is slower.
         const shown = /hostnames cache/.test(command)
           ? seen.some((text) => text.includes('short'))
             ? 'cache.mesh'

@@ -23,7 +23,7 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
   afterAll(() => mesh.stop());
   afterEach(() => expect(mesh.plane.problems()).toEqual([]));
 
-  /** Who gets an answer of redis, and with which status each is answered by web: 200, 403, or none. */
+  /** Returns the callers that get an answer of redis, and the status with which web answers each: 200, 403, or none. */
   async function outcome() {
     const callers: string[] = [];
     const statuses: Record<string, number | undefined> = {};
@@ -32,10 +32,10 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
       statuses[each] = await mesh.ask(each);
     }
     const asked = CALLERS.filter((each) => statuses[each] === 200);
-    // What `_explain` says is what happens.
+    // `_explain` agrees with the traffic.
     expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'redis'))).toEqual(callers);
     expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'web'))).toEqual(asked);
-    // Who is known by nobody is refused by the handshake.
+    // The handshake refuses callers without an identity.
     const refused = CALLERS.filter((each) => statuses[each] === 403);
     return { callers, asked, refused };
   }
@@ -195,7 +195,7 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
   });
 
   it('a service is not open before its policy, whichever comes first, nor to a proxy that starts', async () => {
-    // Under Allow: what is open without a policy must not be so while one is on its way.
+    // Under Allow: access that is open without a policy must not be open while a policy is on its way.
     const [policy, service] = [mesh.policy('redis', SHOP), mesh.service('redis', TCP_PORT, 'tcp')];
     await mesh.delete(service);
     await mesh.put(policy, mesh.settings({}));

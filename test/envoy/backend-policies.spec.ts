@@ -179,7 +179,7 @@ const users = Array.from({ length: 64 }, (_, i) => `user-${i}`);
   describe('RateLimitPolicy', () => {
     const COUNT = 5;
 
-    /** The proxy of an instance, at an address of its own. */
+    /** Starts the proxy of an instance, at an address of its own. */
     async function proxied(protocol: string): Promise<{ readonly at: string; readonly port: number }> {
       const { port: servicePort } = await zone.process(`behind-${protocol}`);
       const [at, port] = [zone.host(protocol === 'http' ? 50 : 51), 20_080];

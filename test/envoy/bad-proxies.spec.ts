@@ -44,7 +44,7 @@ function token(name: string, { key = ours, kid = KID, exp = 600 } = {}): Promise
   return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid }).sign(key);
 }
 
-/** A zone with one proxy that behaves, and one that does not: each refusal has its text, and the first one notices nothing. */
+/** A zone with one proxy that behaves, and one that does not: each refusal has its text, and the first one is not affected. */
 describe('a proxy that misbehaves', () => {
   let database: TestDatabase;
   let zone: ZoneProgram;

@@ -16,7 +16,7 @@ const CALL_INTERVAL = 5;
 const CALLERS = ['client', 'other', 'dev', 'stranger', 'east'];
 const from = (...callers: readonly JsonObject[]): JsonObject => ({ allow: { some: { from: [...callers] } } });
 
-/** Two services outside the mesh, an egress before them, and callers of two namespaces, of another zone, and one that nobody knows. */
+/** Two services outside the mesh, an egress before them, and callers of two namespaces, of another zone, and one without an identity. */
 describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %s,', (kind) => {
   const block = kind === 'envoy' ? 10 : 40;
   const AT = { address: host(100 + block), port: 10002 };
@@ -56,7 +56,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
     const servername = destination?.egress?.serverName ?? 'none';
     return { host: AT.address, port: AT.port, servername, cert: certificate?.chain, key: certificate?.key };
   };
-  /** Who gets an answer of a service through the egress. */
+  /** Returns the callers that get an answer of a service through the egress. */
   const callersOf = async (service: string): Promise<readonly string[]> => {
     const answers = await Promise.all(CALLERS.map((as) => sayTls(optionsOf(as, service))));
     return CALLERS.filter((_, i) => answers[i] === `${service}:hello`);
@@ -179,7 +179,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
   });
 
   it('a service is not open before its policy where both come together, nor while policies change under load', async () => {
-    // Under Allow: what is open without a policy must not be so while one is on its way.
+    // Under Allow: access that is open without a policy must not be open while a policy is on its way.
     await put(settings({}));
     const single = from({ spiffeId: { type: 'Exact', value: west.spiffeId('client') } });
     await put(policy('late', single), external('late'));

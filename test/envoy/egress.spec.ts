@@ -38,7 +38,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
 
   const egress = (name: string, at: typeof FIRST, status: JsonObject = {}): Resource =>
     sketch('ZoneEgress', name, { networking: { ...at } }, { zone: 'west', status });
-  /** What proxies have against what they are told. */
+  /** Faults that proxies report about their configuration. */
   let whileNothingLeaves: readonly string[] | undefined;
   const external = (name: string, { vip, port }: typeof PLAIN, spec: JsonObject, protocol = 'tcp'): Resource =>
     sketch(
@@ -60,10 +60,10 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
       { mesh: of, zone: '' },
     );
 
-  /** What the egress `at` answers who calls it as proxies do. */
+  /** Returns the answer of the egress `at` to a caller that connects as proxies do. */
   const enter = (servername: string, options: ConnectionOptions = {}, at = FIRST): Promise<string> =>
     sayTls({ host: at.address, port: at.port, servername, cert: caller.chain, key: caller.key, ...options });
-  /** Who answers; of a TLS session that is taken up again servers are told no name. */
+  /** Returns the name of the answering server; a resumed TLS session has no server name. */
   const who = (text: string): string => text.replace(/[(:].*$/, '');
   const answers = (...wanted: readonly string[]): Promise<boolean> =>
     until(`answers ${wanted.join(', ')}`, async () => {
@@ -198,7 +198,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     const counters = ['connection_limit.egress.limited_connections', 'local_rate_limit.egress.rate_limited'];
     const [limited = 0, rated = 0] = await Promise.all(counters.map((name) => narrow.stat(name)));
     expect([limited > 0, rated > 0, limited + rated]).toEqual([true, true, 40 - CONNECTIONS]);
-    // Sources are told apart by a hash: few share the group of another one.
+    // Sources are distinguished by a hash: few share the group of another one.
     const served = await Promise.all(others.map(enter));
     expect(served.filter(Boolean).length).toBeGreaterThan(others.length / 2);
     for (const socket of [...held, ...served]) socket?.destroy();
@@ -227,7 +227,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     const answers = await Promise.all(Array.from({ length: 12 }, () => say(PLAIN.vip, PLAIN.port)));
     expect(new Set(answers)).toEqual(new Set(['plain:hello']));
     expect([await taken(0), await taken(1)]).toEqual([before[0], (before[1] ?? 0) + 12]);
-    // Where all are withdrawn they are used all the same.
+    // If all are withdrawn, they are used all the same.
     west.state.put(egress('second', SECOND, withdrawn));
     await until('the first again', async () => {
       await say(PLAIN.vip, PLAIN.port);

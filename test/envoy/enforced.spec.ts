@@ -74,7 +74,7 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
     return client;
   }
 
-  /** What the first request after now is answered with. */
+  /** Returns the headers of the answer to the next request. */
   const ask = (): Promise<IncomingHttpHeaders> =>
     new Promise((resolve, reject) => {
       const sent = request({ host: address, port: PORT, agent: false }, ({ headers, statusCode }) =>

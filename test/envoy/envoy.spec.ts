@@ -74,7 +74,7 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     await Promise.all(backends.splice(0).map((server) => new Promise((closed) => server.close(closed))));
   });
 
-  /** A process that says its name to everyone; resolves with its port. */
+  /** Starts a process that answers each connection with its name; resolves with its port. */
   async function backend(text: string): Promise<number> {
     const server = createServer((socket) => socket.on('error', () => undefined).end(text));
     backends.push(server);
@@ -83,7 +83,7 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  /** What answers at this port; empty where the connection is closed or refused. */
+  /** Returns the answer at this port; empty if the connection is closed or refused. */
   function said(port: number, host = '127.0.0.1'): Promise<string> {
     return new Promise((resolve) => {
       let text = '';

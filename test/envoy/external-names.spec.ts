@@ -14,7 +14,7 @@ import { until } from '../support/until';
 
 const host = loopbackBlock();
 const EGRESS = { address: host(100), port: 10002 };
-/** Where what is outside is: the only addresses that may be dialled. */
+/** Addresses outside of the mesh: the only ones that may be dialled. */
 const [OUTSIDE, OTHER] = [host(50), host(51)];
 const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
 const NAMES = { good: host(7), lo: host(8), meta: host(9), tls: host(10) };
@@ -26,7 +26,7 @@ describe.each(PROXY_KINDS)('names of services outside the mesh, by %s,', (kind) 
   let resolver: NameResolver;
   let client: EnvoyProcess | BuiltinProxy;
   let outside: TestAuthority;
-  /** Where a name leads now. */
+  /** Addresses of each name now. */
   const leads = new Map<string, readonly string[]>();
   let [good, other, daemon, tls]: readonly ServiceProcess[] = [];
 

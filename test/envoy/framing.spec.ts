@@ -13,7 +13,7 @@ const BODY = `abc${CARRIER}`;
 const post = (path: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: echo\r\ncontent-length: ${BODY.length}\r\nconnection: close\r\n\r\n${BODY}`;
 
-/** What came by sync, from a backup or of an older version: none of this is admitted. */
+/** Resources that came by sync, from a backup or from an older version: admission takes none of this. */
 describe.each([
   ['Content-Length', '3'],
   ['content-length', '3'],

@@ -13,7 +13,7 @@ const DENIED = 'PERMISSION_DENIED';
 const CALLERS = ['client', 'dev', 'stranger', 'west'] as const;
 const from = (...callers: readonly JsonObject[]): JsonObject => ({ allow: { some: { from: [...callers] } } });
 
-/** Callers of two namespaces, one that nobody knows, and one of another zone, all of them gRPC without a proxy. */
+/** Callers of two namespaces, one without an identity, and one of another zone, all of them gRPC without a proxy. */
 describe('AccessPolicy at an unmodified gRPC server (grpc-js-xds)', () => {
   let east: TrafficPlane;
   const stops: (() => void)[] = [];

@@ -11,7 +11,7 @@ const host = loopbackBlock();
 const PORT = 9_000;
 const HOLD = { path: '/test.Echo/Hold' };
 const ZONES = ['west', 'east', 'north'];
-/** As gRPC has it where it is told nothing. */
+/** gRPC's own limit without configuration. */
 const USUAL_LIMIT = 1_024;
 const users = Array.from({ length: 128 }, (_, i) => `user-${i}`);
 

@@ -24,7 +24,7 @@ const echo = {
   responseDeserialize: asIs,
 } as const;
 
-/** Says its name to every call. */
+/** Answers every call with its name. */
 async function backend(name: string): Promise<{ port: number; stop(): void }> {
   const server = new Server();
   server.addService(

@@ -169,7 +169,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
     const authorities = [(west as TrafficPlane).authority.certificate];
     const made = new GrpcWorkload(west as TrafficPlane, { node: 'liar', certificate: liar, authorities });
     stops.push(() => made.stop());
-    // Envoy refuses it (test/envoy/traffic.spec.ts). docs/reference/xds-translation.md says what to do about it.
+    // Envoy refuses it (test/envoy/traffic.spec.ts). docs/reference/xds-translation.md describes what to do about it.
     expect(await made.channel(HOSTNAME)()).toBe('west');
   });
 

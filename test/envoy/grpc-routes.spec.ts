@@ -13,7 +13,7 @@ import { until } from '../support/until';
 
 const HOSTNAME = 'greeter.svc.mesh.local';
 const PORT = 9000;
-/** So many tell an equal share of two from one that lacks a backend of three. */
+/** Number of calls that distinguishes equal shares of two backends from shares of three with one missing. */
 const DRAWS = 600;
 /** So many show another share of two answers. */
 const DRAWS_OF_TWO = 400;
@@ -28,7 +28,7 @@ const weighed = (weights: Readonly<Record<string, number>>): Pick<RouteRule, 'ba
   backendRefs: Object.entries(weights).map(([name, weight]) => ({ name, port: PORT, weight })),
 });
 
-/** What a call is answered, by the table of routes: the only share, or the name of the status. */
+/** Returns the answer to a call by the table of routes: the only share, or the name of the status. */
 function answerOf(outcome: RequestOutcome): string {
   if (outcome.type === 'refused') return outcome.grpcStatus === 12 ? 'UNIMPLEMENTED' : 'UNAVAILABLE';
   const result = 'shares' in outcome ? outcome.shares[0]?.result : undefined;
@@ -56,7 +56,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
     return [made, own];
   }
 
-  /** A service of namespace `mesh` with a gRPC server that says the service's name; without one where nobody is ready. */
+  /** Makes a service of namespace `mesh` with a gRPC server that answers with the service's name; with `isReady` false no server is ready. */
   async function service(name: string, isReady = true): Promise<void> {
     const port = await freePort();
     const state = isReady ? 'Ready' : 'NotReady';
@@ -87,7 +87,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
   const answered = (want: string, asked?: GrpcCall, from?: string): Promise<unknown> =>
     until(`${want} to ${asked?.path ?? 'a call'}`, async () => (await call(asked, from)) === want);
 
-  /** What the table of routes says of the same call. */
+  /** Returns the decision of the table of routes for the same call. */
   function decided({ path = '/test.Echo/Say', headers = {} }: GrpcCall = {}, from = 'mesh'): string {
     const table = plane.routes.table;
     const frontend = table.frontend({

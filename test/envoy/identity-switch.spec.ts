@@ -25,7 +25,7 @@ const ID = 'spiffe://default.east.mesh.local';
 const PATH = '/meshes/default/identitypaths/default';
 /** A certificate is renewed after 4 to 6 s; the other form is announced for 5 s, and the one of before is believed for 11 s. */
 const TIMES = { CAUSEWAY_WORKLOAD_CERT_VALIDITY: '10s', CAUSEWAY_CLOCK_SKEW: '1s' };
-/** How often a request is sent, ms. */
+/** Interval between requests, ms. */
 const PAUSE = 20;
 
 (ENVOY === undefined ? describe.skip : describe)('the form of SPIFFE ids changes under real Envoys', () => {
@@ -69,7 +69,7 @@ const PAUSE = 20;
     return envoy;
   }
 
-  /** The status of one request, by a new connection or by the one that is kept; 0 where there is no answer. */
+  /** Returns the status of one request, on a new connection or on the kept one; 0 if there is no answer. */
   const ask = (agent: Agent | false): Promise<number> =>
     new Promise((resolve) => {
       const sent = request({ host: address, port: PORT, agent }, (answer) => {
@@ -141,7 +141,7 @@ const PAUSE = 20;
       await put(PATH, IdentityPath.name, { spec: { preset: 'Namespaced' } });
       await until('both ids are known', async () => (await idsOf('web')).join() === both.join());
       await until('certificates are signed with the namespace', () => state()?.signs === 'Namespaced');
-      // What the operator writes before the id of before ends.
+      // The operator writes this before the old identity ends.
       await letIn(caller, `${ID}/ns/shop/workload/client`);
       await until('the id of before has ended', () => state()?.step === undefined);
       await until('it is named no more', async () => (await idsOf('web')).join() === both[0]);

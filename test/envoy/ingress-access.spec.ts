@@ -8,7 +8,7 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const SERVED = { zone: 'west', namespace: 'shop' };
 const [TCP, HTTP] = [6379, 8080];
-/** Who calls: in which zone, and instances of which service of which namespace. */
+/** Callers: their zone, and the service and namespace of their instances. */
 const CALLERS = { client: { zone: 'east', namespace: 'shop' }, dev: { zone: 'north', namespace: 'dev' } } as const;
 type Caller = keyof typeof CALLERS;
 const from = (...callers: readonly JsonObject[]): JsonObject => ({ allow: { some: { from: [...callers] } } });
@@ -42,13 +42,13 @@ describe.each(PROXY_KINDS)('AccessPolicy on calls from other zones, through the 
     const spec = { selector: { dataplaneTags: { app: name } }, ports: [{ port, appProtocol }], identities };
     return sketch('MeshService', name, spec, { ...SERVED, status: { vip: { ip: vip } } });
   };
-  /** What web answers; a connection that ended by a change of rules while it was kept may cost the first request. */
+  /** Returns the answer of web; after a change of rules closed a kept connection, the first request may fail. */
   const judged = (name: (typeof names)[number], path: string, method: string) =>
     until(`an answer for ${name}`, async () => {
       const answer = await ask(webOf[name], HTTP, path, { 'method:': method });
       return answer.status === 503 ? undefined : answer;
     });
-  /** Who is answered by redis, and what web answers to each. */
+  /** Returns the callers that redis answers, and the answer of web to each. */
   const outcome = async (path = '/', method = 'GET') => {
     const answers = await Promise.all(names.map((name) => say(redisOf[name], TCP)));
     const web = await Promise.all(names.map((name) => judged(name, path, method)));
@@ -105,7 +105,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on calls from other zones, through the 
   afterEach(() => expect([...planes.values()].flatMap((each) => each.problems())).toEqual([]));
 
   const isEnvoy = kind === 'envoy';
-  /** What web answers who is refused: the builtin plane sees no requests, and closes. */
+  /** The answer of web to a refused caller: the builtin proxy sees no requests, and closes the connection. */
   const REFUSED = isEnvoy ? 403 : 0;
 
   it.each<[string, () => JsonObject, readonly Caller[]]>([

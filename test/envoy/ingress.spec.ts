@@ -76,7 +76,7 @@ describe.each(PROXY_KINDS)('the ingresses of a zone, by %s,', (kind) => {
   });
   afterEach(() => expect([...(west?.problems() ?? []), ...(east?.problems() ?? [])]).toEqual([]));
 
-  /** Connects as the mesh does, from this source address; what is held stays open. */
+  /** Connects as the mesh does, from this source address; the connection stays open. */
   async function enter(localAddress: string): Promise<boolean> {
     const { chain: cert, key } = await certificate;
     const { address, port } = NARROW;
@@ -94,7 +94,7 @@ describe.each(PROXY_KINDS)('the ingresses of a zone, by %s,', (kind) => {
     expect(limited).toBeGreaterThan(0);
     expect(rated).toBeGreaterThan(0);
     expect(limited + rated).toBe(40 - CONNECTIONS);
-    // Sources are told apart by a hash: few share the group of another one.
+    // Sources are distinguished by a hash: few share the group of another one.
     const served = await Promise.all(others.map(enter));
     expect(served.filter(Boolean).length).toBeGreaterThan(others.length / 2);
   });

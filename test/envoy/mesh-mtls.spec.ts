@@ -103,7 +103,7 @@ interface Pair {
     });
   }
 
-  /** The answer to a request by HTTP/2, which Kuma's proxies speak to every service; undefined where there is none. */
+  /** Returns the answer to a request by HTTP/2, which Kuma's proxies speak to every service; undefined if there is none. */
   async function get(pair: Pair, path: string): Promise<string | undefined> {
     const socket = await dial(pair);
     if (!socket) return undefined;

@@ -34,12 +34,12 @@ const redis = sketch(
 /** A connection that has had an answer; `closed` resolves when the other side ends it. */
 interface Open {
   readonly answer: string;
-  /** Says something more; resolves with the answer, empty where the connection has ended. */
+  /** Sends one more text; resolves with the answer, empty if the connection has ended. */
   readonly again: (text: string) => Promise<string>;
   readonly closed: Promise<void>;
 }
 
-/** What comes back over TLS of the mesh; the answer is empty where the connection ends before. */
+/** Returns the answer over TLS of the mesh; it is empty if the connection ends before. */
 function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
   return new Promise((resolve) => {
     const socket = connectTls({ rejectUnauthorized: false, ALPNProtocols: ['kuma'], ...options });

@@ -1,5 +1,5 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * The planes `builtin` and `envoy` in all four pairings of client and server, the ingress included; throughput and
  *   latency beside each other by `bench/plane.ts`. Also: test/agent/zones.spec.ts.
  * * Planes and capture: the same client tests; unknown virtual IPs are refused at once; rules and routes are after
@@ -40,7 +40,7 @@ function metricsIn(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Envoy and the builtin plane are told the same, and differ in nothing that the other side notices. */
+/** Envoy and the builtin proxy get the same configuration, and the other side sees no difference. */
 describe('from west to a process in east', () => {
   let [west, east]: readonly TrafficPlane[] = [];
   const processes: ServiceProcess[] = [];

@@ -70,7 +70,7 @@ const ROUTE = '/meshes/default/httproutes/route';
     return EnvoyProcess.run(ENVOY ?? '', join(folder, 'envoy.yaml'), folder);
   }
 
-  /** Who answers; over a connection that is kept, or over a new one. */
+  /** Returns the name of the answering server, over a kept connection or a new one. */
   const ask = (isKept = true): Promise<string> =>
     new Promise((resolve, reject) => {
       const sent = request({ host: address, port: PORT, agent: isKept ? agent : false }, (answer) => {

@@ -14,7 +14,7 @@ const { cluster, listener } = RESOURCE_TYPES;
 
 const inbound = [{ port: 16379, servicePort: 6379, tags: { 'kuma.io/service': 'redis' } }];
 
-/** Two replicas of a zone with proxies that are no Envoys: they say what a test wants. */
+/** Two replicas of a zone with proxies that are not Envoy: they send what a test wants. */
 describe('the proxies of a zone with two replicas', () => {
   let database: TestDatabase;
   let replicas: readonly [ZoneProgram, ZoneProgram];

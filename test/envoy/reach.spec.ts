@@ -19,7 +19,7 @@ const OUTSIDE = { vip: host(9), name: 'kri_extsvc_default___api_443' };
 const ADDRESSES: Readonly<Record<string, string>> = { west: host(11), east: host(12), north: host(13) };
 const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: { ip } } });
 
-/** One client’s proxy in west; what it reaches are TLS servers of the test in place of other proxies. */
+/** One client's proxy in west; TLS servers of the test stand in for the other proxies. */
 describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
   let west: TrafficPlane;
   let authority: TestAuthority;
@@ -61,7 +61,7 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
   const external = (spec: JsonObject): Resource =>
     sketch('MeshExternalService', 'api', { match: { port: 443 }, ...spec }, { zone: '', ...vip(OUTSIDE.vip) });
 
-  /** Who answers 8 connections, one after the other. */
+  /** Returns the servers that answer 8 connections, one after the other. */
   async function answerers(at = GROUP.vip, port = PORT): Promise<readonly string[]> {
     const found = new Set<string>();
     for (let i = 0; i < 8; i++) found.add((await say(at, port, 'x')).replace(/[(:].*$/, ''));

@@ -45,7 +45,7 @@ function words({ status, name, answer }: Routed): string {
     expect(answers).toEqual(rows);
   }
 
-  /** How many of so many requests each answer got. */
+  /** Sends requests and returns how often each answer came. */
   async function counted(asked: Asked, count: number): Promise<Readonly<Record<string, number>>> {
     const counts: Record<string, number> = {};
     const answers = await Promise.all(Array.from({ length: count }, () => routed.ask(asked)));

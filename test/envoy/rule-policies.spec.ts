@@ -248,7 +248,7 @@ const onEcho = on('MeshService', 'echo');
           HeaderPolicy: setting(`round ${round}`),
         }))
           policies.push(await routed.policy(kind, 'own', { ...onEcho, ...spec }));
-        // An Envoy acks before all of its threads have what it acks.
+        // Envoy acks a response before all of its threads have applied it.
         await until('the policies hold', async () => (await told()) === `round ${round}`);
         for (const policy of policies) await routed.remove(policy);
         await until('the policies are gone', async () => (await told()) === undefined);

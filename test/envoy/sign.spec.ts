@@ -279,7 +279,7 @@ describe('WorkloadCertificateService/Sign', () => {
       expect.stringMatching(/^RESOURCE_EXHAUSTED: too many certificates for Dataplane often-1: one more in \d+ s/),
     );
     expect(answers.filter((one) => typeof one !== 'string').length).toBeGreaterThan(5);
-    // A token that is no proof costs its owner nothing, and others neither. It is Kuma's, good for what is enrolled only.
+    // A token that proves nothing costs neither its owner nor others anything. It is Kuma's, valid for enrolled Dataplanes only.
     expect(await sign({ dataplane: other, token })).toMatch(/^PERMISSION_DENIED: .*is not enrolled/);
     expect(typeof (await ask(other))).not.toBe('string');
     expect(await sign({ dataplane: other, token })).toMatch(/^PERMISSION_DENIED: .*is enrolled by another credential/);

@@ -1,5 +1,5 @@
-/*
- * A proxy is told of what it uses; costs by `bench/xds.ts` and `bench/envoy-scope.ts`. Also:
+/**
+ * A proxy gets the resources that it uses; costs by `bench/xds.ts` and `bench/envoy-scope.ts`. Also:
  * libs/xds-translation/src/dataplane/reachable-backends.spec.ts.
  */
 import { freePort } from '../../scripts/lib/ports.mjs';
@@ -80,7 +80,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     const dataplane = await startServices(REDIS.port, WEB.port, 1_001, 1_002);
     const view = { mesh: 'default', listed: new Set<string>() };
     const listed = new Set([REDIS_KRI, 'kri_msvc_default_east__web_8080']);
-    // Without a rule of the kernel, an Envoy on all addresses gets what is for any address at this port.
+    // Without a rule of the kernel, an Envoy on all addresses gets the connections to any address at this port.
     const capture = {
       type: 'redirect',
       at: { address: '0.0.0.0', port },
@@ -104,7 +104,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     expect(await say(REDIS.vip, REDIS.port, 'a')).toBe('redis:a');
     const answer = await ask(WEB.vip, WEB.port, '/x', { 'x-forwarded-client-cert': 'URI=spiffe://liar' });
     expect(answer).toMatchObject({ status: 200, name: 'web' });
-    // Who called is said by the server's proxy.
+    // The server's proxy reports the caller.
     const said = answer.headers['x-forwarded-client-cert'];
     expect(said).toMatch(
       /^By=[^,]*\/workload\/server;Hash=\w+;URI=spiffe:\/\/default.west.mesh.local\/workload\/client$/,
@@ -226,7 +226,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     await becomes(' web');
     west?.state.put(bound(['redis-any']));
     await becomes('redis:hello ');
-    // What does not come from App Mesh is reached by any Dataplane.
+    // Any Dataplane reaches services that do not come from App Mesh.
     west?.state.put(bound([]));
     await becomes(' ');
     fromAppMesh({});

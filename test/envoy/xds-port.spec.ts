@@ -1,6 +1,6 @@
-/*
- * Kuma 2.14: what was seen with its programs; recorded messages and starts in tests. Also:
- * libs/agent-service/src/proxies/kuma-dp.spec.ts, test/envoy/mesh-mtls.spec.ts.
+/**
+ * Kuma 2.14: observations of its programs; recorded messages and starts in tests. Also: libs/agent-service/src/proxies/kuma-dp.spec.ts,
+ * test/envoy/mesh-mtls.spec.ts.
  */
 import { once } from 'node:events';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
   let port = 0;
   let good = '';
   const envoys: EnvoyProcess[] = [];
-  /** What takes its time while the tests between go on. */
+  /** A registration that takes its time while the tests between go on. */
   let registeredGoes: Promise<unknown> | undefined;
 
   const startZone = (): Promise<ZoneProgram> =>
@@ -163,7 +163,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     await hasInbound(envoy);
     await tokens().revoke(id);
     await until('no stream', () => zone.xds.proxies().length === 0);
-    // What it holds goes on.
+    // It continues to serve what it holds.
     expect(await envoy.ask('/listeners')).toContain('inbound:127.0.0.1:16379');
     await envoy.stop();
     await zone.put('/meshes/default/dataplanes/web-1', {

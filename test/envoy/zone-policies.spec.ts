@@ -39,13 +39,13 @@ describe.each(PROXY_KINDS)('the zones that a LoadBalancingPolicy chooses, by %s,
 
   /** Returns the name of the server that answers a connection. */
   const answerer = async (): Promise<string> => (await say(VIP, PORT, 'x')).replace(/[(:].*$/, '');
-  /** Who answers so many connections, one after the other. */
+  /** Returns the servers that answer so many connections, one after the other. */
   async function answerers(count: number): Promise<readonly string[]> {
     const found: string[] = [];
     for (let i = 0; i < count; i++) found.push(await answerer());
     return found;
   }
-  /** Waits until these answer 12 connections, and nobody else; the first other answer ends a look. */
+  /** Waits until these, and no others, answer 12 connections; the first other answer ends an attempt. */
   const ledTo = (...zones: readonly string[]): Promise<boolean> =>
     until(`answers of ${zones.join()}`, async () => {
       const found = new Set<string>();

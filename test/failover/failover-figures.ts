@@ -3,7 +3,7 @@ import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { PostgresPair, type Replication } from './postgres-pair';
 import { RedisSentinels } from './redis-sentinels';
 
-/** What one fault cost, ms. */
+/** Cost of one fault, ms. */
 export interface FaultCost {
   readonly fault: string;
   /** From the fault, or from the promotion where the fault is the primary's, to the first answered write after it. */
@@ -68,7 +68,7 @@ export class FailoverFigures {
     });
   }
 
-  /** The primary is there and nobody reaches it, without an error; its standby is promoted at once. */
+  /** The primary runs and cannot be reached, without an error; its standby is promoted at once. */
   silencePrimary(): Promise<FaultCost> {
     return this.costOf('the primary is silent, its standby promoted', async () => {
       this.pair.silenceFirst();

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 /** One replica's store and the index that follows it, as a control plane has them. */
 export class FollowedStore {
   readonly index = new ResourceIndex();
-  /** How often the index was read anew. */
+  /** Number of reloads of the index. */
   reloads = 0;
   private readonly over = new AbortController();
   private readonly following: Promise<void>;
@@ -20,7 +20,7 @@ export class FollowedStore {
   }
 
   static async start(url: string): Promise<FollowedStore> {
-    // A statement that nobody answers is waited for longer than a test lasts.
+    // The time limit of a statement without an answer is longer than a test.
     return new FollowedStore(await createPostgresBackend({ url, poolSize: 3, statementTimeout: 3_600_000 }));
   }
 
@@ -40,7 +40,7 @@ export class FollowedStore {
     await this.backend.store.write({ changes: [putOf(name)], onRefusal: 'abort' });
   }
 
-  /** Resolves when the index holds what the primary holds, and gives its names. */
+  /** Resolves when the index holds the primary's state, and returns its names. */
   async caughtUp(): Promise<readonly string[]> {
     await until('the index has reached the head of the store', async () => {
       const head = await this.backend.store.head().catch(() => undefined);

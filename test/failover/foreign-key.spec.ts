@@ -31,7 +31,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
     Promise.all(replicas.map((one) => one.metric(name)));
   const leaders = async (): Promise<number> => (await metrics('causeway_leader')).filter((leads) => leads === 1).length;
 
-  /** What the doctor of a replica says of the leader. */
+  /** Returns the doctor's findings of a replica about the leader. */
   async function leaderFindings(replica: ProcessPlane): Promise<readonly string[]> {
     const { checks } = JSON.parse(await replica.text('/_doctor')) as { readonly checks: readonly Check[] };
     const findings = checks.find(({ check }) => check === 'leader')?.findings ?? [];
@@ -55,7 +55,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
     expect(await redis.ask(['GET', key])).toBe('foreign');
     for (const replica of replicas) {
       expect(await leaderFindings(replica)).toEqual([
-        `who does not lead held ${key} in Redis: the lease in Postgres alone decides who leads, and replicas of earlier ` +
+        `a process that does not lead held ${key} in Redis: the lease in Postgres alone decides who leads, and replicas of earlier ` +
           `versions do not lead => see who holds it, and free it: redis-cli GET ${key}, redis-cli DEL ${key}; Redis counts ` +
           'again 6 s after the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres',
       ]);

@@ -3,9 +3,9 @@ import type { Replication } from './postgres-pair';
 import { StoreMove } from './store-move';
 
 /**
- * What faults of the servers cost two replicas of a zone, with synchronous replication unless the first argument says
+ * Measures what faults of the servers cost two replicas of a zone, with synchronous replication unless the first argument says
  * `asynchronous`; one JSON line a fault: `npm run build && node -r ./bench/register.cjs test/failover/main.ts`. With the
- * argument `move`: what it costs to move their store to another server (docs/guides/backup.md).
+ * argument `move`: the cost of moving their store to another server (docs/guides/backup.md).
  */
 async function main([what]: readonly string[]): Promise<void> {
   if (what === 'move') return move();

@@ -11,7 +11,7 @@ import { FollowedStore, thing } from './followed-store';
 /** The name of the moment that is restored. */
 const MOMENT = 'before_the_mistake';
 
-/** What docs/guides/backup.md does with pg_basebackup and an archive, by the functions that those stand on. */
+/** Does what docs/guides/backup.md does with pg_basebackup and an archive, by the same functions of Postgres. */
 describe('a store that is restored to a point in time', () => {
   const servers: EmbeddedPostgres[] = [];
   const stores: FollowedStore[] = [];

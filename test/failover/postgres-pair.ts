@@ -11,7 +11,7 @@ import { until } from '../support/until';
 /** Whether a commit waits for the standby before it is answered. */
 export type Replication = 'synchronous' | 'asynchronous';
 
-/** One of the two servers: where its files are, and where it listens. */
+/** One of the two servers: its folder and its port. */
 interface Member {
   readonly folder: string;
   readonly port: number;
@@ -117,7 +117,7 @@ export class PostgresPair {
     );
   }
 
-  /** Rows of one statement, on a connection of its own. */
+  /** Returns the rows of one statement, on a new connection. */
   ask<Row extends QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
     return rowsOf<Row>(url, statement);
   }
@@ -159,7 +159,7 @@ export class PostgresPair {
   }
 }
 
-/** Files of a server that was shut down are a base for another one, and for a standby, as they are; `-a` keeps their owner. */
+/** Copies the files of a server that was shut down: they serve as a base for another server and for a standby; `-a` keeps their owner. */
 function copyFiles(from: string, to: string): void {
   const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the files of the primary could not be copied: ${stderr}`);

@@ -28,7 +28,7 @@ class Failover {
     return one;
   }
 
-  /** The names in each index, once it holds what the primary holds. */
+  /** Returns the names in each index, once it holds the primary's state. */
   caughtUp(): Promise<readonly (readonly string[])[]> {
     return Promise.all(this.replicas.map((one) => one.caughtUp()));
   }
@@ -127,14 +127,14 @@ describe('a primary that is killed, and its standby that is promoted (docs/desig
     await expect(store.write(fenced)).rejects.toBeInstanceOf(Fenced);
     const stale = { ...putOf('lost'), expect: read?.revision ?? 0 };
     await expect(store.write({ changes: [stale], onRefusal: 'abort' })).rejects.toBeInstanceOf(Conflict);
-    // Another leader may begin an epoch of the same number; the fence tells them apart by the holder.
+    // Another leader may begin an epoch of the same number; the fence distinguishes them by the holder.
     expect(await two.backend.lease.takeOver(epoch - 1, 'other', 600_000)).toBe(epoch);
     await expect(store.write(fenced)).rejects.toBeInstanceOf(Fenced);
     await store.write({ ...fenced, fence: { epoch, holder: 'other' } });
     await oldPrimaryComesBack();
   });
 
-  /** Two servers take writes now: only the one that was promoted gets any. */
+  /** Two servers accept writes now: only the promoted one gets any. */
   async function oldPrimaryComesBack(): Promise<void> {
     await pair.reviveFirst();
     const rows = (): Promise<readonly unknown[]> => pair.ask(pair.firstUrl(DATABASE), 'SELECT * FROM resources');

@@ -17,7 +17,7 @@ export class RedisCluster {
     private readonly busPorts: readonly number[],
   ) {}
 
-  /** Starts the nodes and joins them; resolves when each says that the cluster is up. */
+  /** Starts the nodes and joins them; resolves when each reports that the cluster is up. */
   static async start(tls?: RedisTls): Promise<RedisCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-cluster-'));
     const nodes: RedisServer[] = [];

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 const SERVICE = 'causeway';
 /** Silence after which the Sentinels promote the replica, ms. */
 const DOWN_AFTER = 1_000;
-/** Of the servers and of the Sentinels: they differ, so that nobody takes one for the other. */
+/** Passwords of the servers and of the Sentinels: they differ, so that a mix-up fails. */
 const [PASSWORD, SENTINEL_PASSWORD] = ['of/the server', 'of the sentinels'];
 
 /** A Redis with a replica, and three Sentinels of which two decide; all ask for a password. */
@@ -70,7 +70,7 @@ export class RedisSentinels {
     return found;
   }
 
-  /** What the server of this port has under a key, in the database that the URL names. */
+  /** Returns the value of a key at the server of this port, in the database that the URL names. */
   async valueOf(port: number, key: string): Promise<unknown> {
     const server = this.servers.find((one) => one.port === port);
     return server?.ask(['GET', key], `:${encodeURIComponent(PASSWORD)}@`, 1);

@@ -54,7 +54,7 @@ describeWithRedis('the lock where Redis has several servers (docs/design.md §3)
       await until('the leader has the lock there', async () => (await redis.valueOf(now, KEY)) === first.holder);
       expect([terms(), first.leading]).toEqual([1, true]);
 
-      await master.start(); // the old one is told to follow, and has nothing to say
+      await master.start(); // the old one becomes a replica, and has no news
       const [term] = first.terms;
       await first.stop();
       const second = first === one ? other : one;

@@ -6,9 +6,9 @@ import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 import { StoreWatch, WATCHED, type Seen } from './store-watch';
 
-/** What the move of a store cost, ms. */
+/** Cost of a move of a store, ms. */
 export interface MoveCost extends Seen {
-  /** What stopping the old server and promoting the new one took. */
+  /** Time for stopping the old server and promoting the new one. */
   readonly serversMs: number;
   /** From the order to stop the old server until a write was answered again. */
   readonly writesAwayMs: number;

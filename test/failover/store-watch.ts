@@ -6,7 +6,7 @@ const ANSWER_MS = 2_000;
 /** The service that is read and resolved all the time. */
 export const WATCHED = 'watched';
 
-/** What users of a zone saw while its store was moved. */
+/** Observations of users of a zone while its store was moved. */
 export interface Seen {
   readonly answeredWrites: number;
   /** Answered writes that are not there in the end. */
@@ -21,7 +21,10 @@ export interface Seen {
   readonly failedToResolve: number;
 }
 
-/** Writes, reads over REST and asks the DNS of a zone all the time, as clients that know all its replicas do: the next answers for one that does not. */
+/**
+ * Writes, reads over REST and queries the DNS of a zone all the time, as clients that know all its replicas do: if one does not answer, the next
+ * does.
+ */
 export class StoreWatch {
   private readonly written: string[] = [];
   private lastWrite = performance.now();

@@ -19,7 +19,7 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 
 /** A call whose answers go on. */
 export interface Watching {
-  /** What ended it; undefined where the server did without an error. */
+  /** The error that ended it; undefined if the server ended it without one. */
   readonly ended: Promise<ServiceError | undefined>;
   readonly cancel: () => void;
 }
@@ -87,7 +87,7 @@ export class GenericClient {
     });
   }
 
-  /** Calls `package.Service/Method` with one message in JSON, and is told of each answer; resolves with the error that ends the call. */
+  /** Calls `package.Service/Method` with one message in JSON, and calls `told` with each answer; resolves with the error that ends the call. */
   watch(path: string, request: JsonValue, told: (answer: JsonValue) => void): Watching {
     const method = this.methodOf(path);
     const message = Buffer.from(toBinary(method.input, fromJson(method.input, request, { registry: this.registry })));

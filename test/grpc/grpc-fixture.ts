@@ -15,16 +15,16 @@ import type { ConnectionLimits } from '@causeway/grpc-server';
 import { OpenAuthenticator } from '../support/admin-credential';
 import { meshesOf } from '../support/meshes';
 
-/** What a test chooses of a GrpcFixture. */
+/** Options of a GrpcFixture. */
 export interface GrpcFixtureOptions {
   readonly cp?: ControlPlane;
   readonly limits?: Partial<QueryLimits>;
   readonly connections?: ConnectionLimits;
-  /** False: who sends no credentials is nobody, as in a control plane. */
+  /** False: a caller without credentials is anonymous, as in a control plane. */
   readonly open?: boolean;
   readonly certificates?: ServerCertificates;
   readonly verifiers?: readonly TokenVerifier[];
-  /** Makes the authenticator from what the server answers from, in place of one of `verifiers`. */
+  /** Makes the authenticator from the server's sources, in place of one of `verifiers`. */
   readonly authenticator?: (parts: {
     readonly cp: ControlPlane;
     readonly store: MemoryStore;

@@ -52,7 +52,7 @@ describe('PolicyService', () => {
       answer: { readonly answerJson: string; readonly answer: object | undefined },
     ) => void,
   ) => unknown;
-  /** The answer as text; the message beside it says the same. */
+  /** Returns the answer as text; the message beside it has the same content. */
   const textOf = ({
     answerJson,
     answer,

@@ -1,10 +1,10 @@
-/** A block of commands of a guide, and the heading that it stands under. */
+/** A block of commands of a guide, and its heading. */
 export interface Step {
   readonly heading: string;
   readonly script: string;
 }
 
-/** What fetches packages: it needs the network of the machine that runs the guide. */
+/** Commands that fetch packages: they need the network of the host that runs the guide. */
 const FETCHES = /^\s*(apt-get|npm install)\b/m;
 
 /** The blocks ` ```sh ` of a guide in their order, from one heading to another. A step is what one pastes into a shell at once. */
@@ -19,7 +19,7 @@ export function stepsOf(guide: string, from: string, to: string): readonly Step[
   return steps;
 }
 
-/** Which network a step is run with. */
+/** Returns the network in which a step runs. */
 export function networkOf({ script }: Step): 'own network' | 'outside' {
   return FETCHES.test(script) ? 'outside' : 'own network';
 }

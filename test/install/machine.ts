@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../support/until';
 
-/** What a command in the machine printed, both streams together, and how it ended. */
+/** Result of a command in the machine: both output streams together, and the exit code. */
 export interface Said {
   readonly code: number | null;
   readonly output: string;
@@ -83,7 +83,7 @@ export class Machine {
     return `nsenter -t ${this.pid} -a ${LOGIN.join(' ')} bash`;
   }
 
-  /** Ends every process of the machine and removes what it wrote. */
+  /** Ends every process of the machine and removes its files. */
   async close(): Promise<void> {
     if (this.boot.exitCode === null && this.boot.signalCode === null) {
       this.boot.kill('SIGKILL');
@@ -102,7 +102,7 @@ function isSystemd(pid: string): boolean {
   return readFileSync(`/proc/${pid}/comm`, 'utf8') === 'systemd\n';
 }
 
-/** Where version 2 of control groups is mounted here. */
+/** Returns the folder where version 2 of control groups is mounted here. */
 function cgroups(): string {
   const [, path] = /^\S+ (\S+) cgroup2 /m.exec(readFileSync('/proc/self/mounts', 'utf8')) ?? [];
   if (path === undefined) throw new Error('version 2 of control groups is not mounted: the machine needs it');

@@ -61,13 +61,13 @@ async function runGuide(machine: Machine, hear: (text: string) => void): Promise
   );
 }
 
-/** Resolves when somebody who looks at the machine says so. */
+/** Resolves when the person who inspects the machine presses Enter. */
 async function visited(machine: Machine): Promise<void> {
   console.log(`the machine stays until this program is interrupted: ${machine.entrance}`);
   await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));
 }
 
-/** What `npm run package` and `npm pack` make. */
+/** Makes the package by `npm run package` and `npm pack`. */
 function packageIn(folder: string): string {
   execFileSync(process.execPath, ['scripts/package.mjs'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const file = execFileSync('npm', ['pack', './dist/package', '--silent', '--pack-destination', folder], {

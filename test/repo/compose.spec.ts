@@ -5,7 +5,7 @@ import { globalSettings } from '../../apps/global/src/config';
 import { zoneSettings } from '../../apps/zone/src/config';
 import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
 
-/** What each control plane is given as files. */
+/** Settings that each control plane gets as files. */
 const SECRETS = ['DATABASE_URL_FILE', 'REDIS_URL_FILE', 'CAUSEWAY_OPERATOR_TOKEN_FILE', 'CAUSEWAY_SECRETS_KEY_FILE'];
 const REPO = resolve(__dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(REPO, file), 'utf8');
@@ -83,7 +83,7 @@ describe('docker-compose.yml', () => {
   it('waits only for services that exist and say that they are healthy', () => {
     for (const [, { depends_on = {} }] of all) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
-        // The image of the control planes has one of its own.
+        // The image of the control planes has a health check of its own.
         if (!controlPlanes.some(([each]) => each === name)) expect(services[name]?.healthcheck).toBeDefined();
         expect(condition).toBe('service_healthy');
       }

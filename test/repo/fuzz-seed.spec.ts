@@ -5,7 +5,7 @@ import { fuzzSeed } from '../support/fuzz-seed';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** What the module says and which seed it leaves, in an environment of which only the seed matters. */
+/** Returns the output of the module and the seed that it sets, in an environment of which only the seed matters. */
 function drawn(given: string | undefined): { readonly seed: string; readonly said: string; readonly error: string } {
   const script = `import { drawFuzzSeed } from './scripts/lib/fuzz-seed.mjs';
     const env = ${JSON.stringify(given === undefined ? {} : { CAUSEWAY_FUZZ_SEED: given })};

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import ts from 'typescript';
 import { parse } from 'yaml';
 
-/** Lists of names that users, peers and operators depend on, by what they name. */
+/** Lists of names that users, peers and operators depend on, by their kind. */
 export type KeptNames = Readonly<Record<string, readonly string[]>>;
 
 /** Text files of one state of the repository. */

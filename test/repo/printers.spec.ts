@@ -7,7 +7,7 @@ import { printable } from '../../scripts/lib/printable.mjs';
 const PRINTERS = ['apps/ctl/src/printer.ts', 'apps/agent/src/main.ts'];
 const WRITES =
   /process\.(?:stdout|stderr)\.write\(|\bconsole\.\w+\(|writeSync\(\s*[12]\b|\/dev\/(?:tty|std(?:out|err))/;
-/** Streams that are handed on, where whoever gets them writes what others said. */
+/** Streams that are passed on to a consumer that writes what others printed. */
 const HANDED_ON = /output: process\.|\.pipe\(process\./;
 
 const sources = (...folders: readonly string[]): readonly string[] =>

@@ -12,7 +12,7 @@ import { until } from '../support/until';
 
 const root = join(__dirname, '..', '..');
 
-/** Starts the demo's Redis in a state folder, says what control planes get of it, and ends with its stdin. */
+/** Starts the demo's Redis in a state folder, prints the settings of control planes for it, and ends with its stdin. */
 const STARTER = `
 import { provideLeaderLock } from ${JSON.stringify(pathToFileURL(join(root, 'scripts/quickstart/services.mjs')).href)};
 import { Parts } from ${JSON.stringify(pathToFileURL(join(root, 'scripts/quickstart/parts.mjs')).href)};

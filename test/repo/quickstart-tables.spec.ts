@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** What a module of the quickstart prints, or its error. */
+/** Returns the output of a module of the quickstart, or its error. */
 function printed(script: string): string {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: ROOT,
@@ -67,7 +67,7 @@ describe('Enter, while the quickstart runs', () => {
     });
     console.log('read: ' + terminal.isThere);`;
 
-  /** What the program prints at a terminal, where Enter is pressed once it has begun. */
+  /** Returns the output of the program at a terminal where Enter is pressed once it has begun. */
   async function atTerminal(command: string): Promise<string> {
     const env = { ...process.env, PROGRAM };
     const child = spawn('script', ['-qec', command, '/dev/null'], {

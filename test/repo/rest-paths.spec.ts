@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/*
- * Clients call REST by the definitions of `libs/api` (docs/adr/0035-an-operation-is-one-definition.md): no path of REST stands in their
- * sources.
- */
+/* Clients call REST by the definitions of `libs/api` (docs/adr/0035-an-operation-is-one-definition.md): their sources contain no path of REST. */
 
 const REPO = resolve(__dirname, '..', '..');
 const CLIENTS = ['apps/ctl/src/*.ts', 'libs/api-client/src/*.ts'];
@@ -12,7 +9,7 @@ const CLIENTS = ['apps/ctl/src/*.ts', 'libs/api-client/src/*.ts'];
 /** A literal that begins as a path does, or a path by itself: `'/_ca'`, `/${plural}`, `path: '/'`. */
 const PATH = '[\'"`]/(_?[A-Za-z]|[$][{])|path: *[\'"`]/';
 
-/** Literals that are other paths, with what they are. */
+/** Literals that are other paths, with their purpose. */
 const OTHERS: Readonly<Record<string, RegExp>> = {
   'apps/ctl/src/commands/proxies/bootstrap.ts': /'\/etc\//, // files of authorities of a machine
   'apps/ctl/src/main.ts': /'\/dev\/null'/, // a device
@@ -24,7 +21,7 @@ function pathsIn(places: readonly string[], more: readonly string[] = []): reado
   try {
     return execFileSync('git', args, { cwd: REPO, encoding: 'utf8' }).trimEnd().split('\n');
   } catch (error) {
-    // `git grep` ends with 1 where it finds nothing.
+    // `git grep` ends with 1 if it finds nothing.
     if (error instanceof Error && 'status' in error && error.status === 1) return [];
     throw error;
   }

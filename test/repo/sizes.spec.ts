@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 const REPO = resolve(__dirname, '..', '..');
 
-/** What `npm run check:sizes` says of these files. */
+/** Returns the findings of `npm run check:sizes` about these files. */
 function findings(paths: readonly string[], exceptions: Readonly<Record<string, string>> = {}): string[] {
   const program = `import { sizeFindings } from './scripts/lib/sizes.mjs';
     const { paths, exceptions } = JSON.parse(process.argv[1]);

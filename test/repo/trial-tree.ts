@@ -13,7 +13,7 @@ const CONFIGURATION = [
   'tools/eslint-no-literal-spread.mjs',
 ];
 
-/** A folder with this repository's rules and none of its sources, to see what the rules say about files of our choosing. */
+/** A folder with this repository's rules and none of its sources, to test the rules on files of our choosing. */
 export class TrialTree {
   private readonly root = mkdtempSync(join(tmpdir(), 'causeway-rules-'));
 
@@ -27,7 +27,7 @@ export class TrialTree {
     }
   }
 
-  /** Runs a program of node_modules here and parses what it prints. It may exit with an error: findings are one. */
+  /** Runs a program of node_modules here and parses its output. It may exit with an error if it has findings. */
   runJson(program: string, ...args: string[]): unknown {
     const file = join(this.root, 'node_modules', program);
     const { stdout, stderr } = spawnSync(process.execPath, [file, ...args], { cwd: this.root, encoding: 'utf8' });

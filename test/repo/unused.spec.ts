@@ -28,7 +28,7 @@ describe('the check of unused code', () => {
   const tree = new TrialTree(FILES);
   afterAll(() => tree.remove());
 
-  /** What knip finds in the sources, each as `file: name`. */
+  /** Returns the findings of knip in the sources, each as `file: name`. */
   function findings(...args: string[]): readonly string[] {
     const { issues } = tree.runJson('knip/bin/knip.js', '--reporter', 'json', ...args) as Report;
     return issues

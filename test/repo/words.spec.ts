@@ -15,7 +15,7 @@ function linesWith(words: readonly string[], places: readonly string[]): readonl
     const args = ['grep', '--untracked', '-nwE', words.join('|'), '--', ...places];
     return execFileSync('git', args, { cwd: REPO, encoding: 'utf8' }).trimEnd().split('\n');
   } catch (error) {
-    // `git grep` ends with 1 where it finds nothing.
+    // `git grep` ends with 1 if it finds nothing.
     if (error instanceof Error && 'status' in error && error.status === 1) return [];
     throw error;
   }

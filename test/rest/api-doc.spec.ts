@@ -13,7 +13,7 @@ import {
   openZoneAccess,
 } from './open-zone-access';
 import { namingFixture } from './naming-fixture';
-import { ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
+import { refuseLookup, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const TEXT = readFileSync(join(__dirname, '..', '..', 'docs', 'reference', 'api.md'), 'utf8');
 
@@ -45,7 +45,7 @@ describe('docs/reference/api.md', () => {
   const fixtures = new Map<number, RestFixture>();
   const bases = new Map<number, string>();
   beforeAll(async () => {
-    const insights = { dnsLookup: () => ({}) };
+    const insights = { dnsLookup: refuseLookup };
     const limits = { watchTime: 20 };
     const shared = {
       insights,

@@ -20,7 +20,7 @@ const GLOBAL = { role: 'global' } as const;
 const TOKEN = randomBytes(16).toString('hex');
 const OPERATOR = { authorization: `Bearer ${TOKEN}`, 'user-agent': 'audit-test/1' };
 
-/** The tokens that are issued, whose text nobody may find again. */
+/** A text in issued tokens that must be found nowhere. */
 const ISSUED = randomBytes(16).toString('hex');
 const zoneAccess: ZoneAccess = {
   ...openZoneAccess,

@@ -1,4 +1,4 @@
-import { restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
+import { refuseLookup, restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('GET /_dns/lookup', () => {
   let rest: RestFixture;
@@ -9,9 +9,9 @@ describe('GET /_dns/lookup', () => {
   afterEach(() => rest.close());
 
   it('hands the question on and shows the answer as it is', async () => {
-    rest = await restFixture({ insights: { dnsLookup: (question) => ({ asked: { ...question } }) } });
-    expect(await lookup('?name=redis.svc.mesh.local')).toEqual([200, { asked: { name: 'redis.svc.mesh.local' } }]);
-    expect(await lookup('?name=a.b&type=srv')).toEqual([200, { asked: { name: 'a.b', type: 'srv' } }]);
+    rest = await restFixture({ insights: { dnsLookup: refuseLookup } });
+    expect(await lookup('?name=redis.svc.mesh.local')).toEqual([200, refuseLookup({ name: 'redis.svc.mesh.local' })]);
+    expect(await lookup('?name=a.b&type=srv')).toEqual([200, refuseLookup({ name: 'a.b', type: 'srv' })]);
     for (const query of ['', '?name=', '?name=a&nme=b']) expect((await lookup(query))[0]).toBe(400);
   });
 

@@ -96,7 +96,7 @@ describe('GET /_doctor', () => {
     expect(checks['enrolments']).toEqual([
       expect.objectContaining({
         resource: expect.objectContaining({ type: 'Dataplane', name: 'old' }),
-        what: expect.stringContaining('good for web, api and nothing new'),
+        what: expect.stringContaining('valid for web, api only'),
         advice: expect.stringContaining('old --mesh default --namespace shop --service web,api --bundle'),
       }),
       expect.objectContaining({
@@ -123,7 +123,7 @@ describe('GET /_doctor', () => {
       {
         resource: { type: 'Mesh', name: 'team-b' },
         what: 'Accepted InvalidParameters: no such ConfigMap',
-        advice: expect.stringMatching(/^mend what parametersRef names/) as string,
+        advice: expect.stringMatching(/^correct what parametersRef names/) as string,
       },
     ]);
   });
@@ -146,7 +146,7 @@ describe('GET /_doctor', () => {
     const { checks } = await look();
     expect(checks['identities']).toEqual([
       {
-        what: `zone west, mesh default: ${uri} is the id of workloads in namespaces dev, shop: to rules by namespace or service these are neither's`,
+        what: `zone west, mesh default: ${uri} is the id of workloads in namespaces dev, shop: rules by namespace or service match neither`,
         advice: expect.stringMatching(/^let ids have namespaces/) as string,
       },
       {
@@ -184,11 +184,11 @@ describe('GET /_doctor', () => {
       'again 9 s after the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres';
     status = { ...status, leaderless: 8_100, refused: 8_000 };
     expect(await said()).toEqual([
-      `no replica leads since 8 s, and who does not lead holds causeway:leader:s1 in Redis => ${free}`,
+      `no replica leads since 8 s, and a process that does not lead holds causeway:leader:s1 in Redis => ${free}`,
     ]);
     status = { leading: true, epoch: 1, transitions: 1, witness: 'lease' };
     expect(await said()).toEqual([
-      'who does not lead held causeway:leader:s1 in Redis: the lease in Postgres alone decides who leads, and replicas of ' +
+      'a process that does not lead held causeway:leader:s1 in Redis: the lease in Postgres alone decides who leads, and replicas of ' +
         `earlier versions do not lead => ${free}`,
     ]);
     status = { leading: false, epoch: 0, transitions: 0, witness: 'lock', leaderless: 60_000 };

@@ -4,7 +4,7 @@ import { accessFacts } from '../../apps/zone/src/access-facts';
 import { Bakery } from './policies-fixture';
 import type { CallerParts, ParsedJson } from './rest-fixture';
 
-/** The traffic of zone east over what the server answers from; no proxy is connected, so all count as Envoys. */
+/** The traffic of zone east from the server's sources; no proxy is connected, so all count as Envoys. */
 function callers({ index, meshes, policies }: CallerParts) {
   const access = {
     meshes,

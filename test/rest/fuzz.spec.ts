@@ -4,7 +4,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { Kind } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
-/** How many requests are sent, half of them to a zone and half to a global. */
+/** Number of requests, half of them to a zone and half to a global. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_500);
 const KNOWN = new Set([200, 201, 204, 400, 403, 404, 405, 409, 410, 412, 413, 414, 415, 422]);
 
@@ -197,7 +197,7 @@ describe.each([
     expect([...seen.values()].reduce((sum, count) => sum + count, 0)).toBe(
       (RUNS / 2) * Number(process.env['CAUSEWAY_FUZZ_TIMES'] ?? 1),
     );
-    // The generators must reach what they aim at: writes that succeed, and each of the usual refusals.
+    // The generators must reach their targets: writes that succeed, and each of the usual refusals.
     expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404, 405, 412, 415, 422]));
   }, 600_000);
 });

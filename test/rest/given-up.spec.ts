@@ -3,7 +3,7 @@ import type { Insights } from '@causeway/queries';
 import { inSlices } from '@causeway/runtime';
 import { restFixture, type RestFixture } from './rest-fixture';
 
-/** Requests that look at very much and go on at once; a few more wait. */
+/** Number of expensive requests that run at once; a few more wait. */
 const AT_ONCE = 8;
 
 /** Insights whose work never ends by itself, and what became of it. */

@@ -54,7 +54,7 @@ const RECOGNISED = ['viewer', 'owner', 'operator', 'admin'];
 const READERS = ['viewer', 'operator', 'admin'];
 const OPERATORS = ['operator', 'admin'];
 
-/** Who may call the routes of no kind in the path: every route must stand here. */
+/** Callers of the routes without a kind in the path: every route must be here. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/': EVERYBODY,
   '/openapi.json': EVERYBODY,
@@ -131,7 +131,7 @@ function isSafe(method: string): boolean {
   return SAFE.some((safe) => safe === method);
 }
 
-/** Who may call a route of a kind, with a namespace in the query or without. */
+/** Returns the callers of a route of a kind, with a namespace in the query or without. */
 function openOfKind(
   { confidential, writer, namespaced }: Kind,
   method: string,
@@ -143,7 +143,7 @@ function openOfKind(
   return writer === 'admin' ? ['admin'] : writer === 'owner' ? [...OPERATORS, ...owners] : OPERATORS;
 }
 
-/** Every route with every method, for every kind where it has one, and where that has namespaces with one as well. */
+/** Returns every route with every method, for every kind if it has one, and with a namespace if the kind has namespaces. */
 function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
   return routes.flatMap(({ path, methods }) => {
     const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
@@ -164,10 +164,10 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
     const kinds = coreKinds.kinds.filter((kind) => isList || kind.scope === scope);
     return kinds.flatMap((kind) => {
       const url = at.replace(':plural', kind.plural);
-      // A kind that has no hostnames is told to everybody with any right: 404.
+      // Any caller with a right learns that a kind has no hostnames: 404.
       if (path.endsWith('/_hostnames') && !WITH_HOSTNAMES.includes(kind.name))
         return served.map((method) => call(method, url, RECOGNISED));
-      // What is asked wrongly, or of no kind of policy, is told to everybody with any right: 400, 404.
+      // Malformed requests, and those of a kind that is no policy, get 400 or 404 from any caller with a right.
       if (path.endsWith('/_impact')) return served.map((method) => call(method, url, RECOGNISED));
       const places = kind.namespaced ? ['', '?namespace=payments'] : [''];
       return places.flatMap((place) =>
@@ -182,7 +182,7 @@ function oneOfEachRight(calls: readonly Call[]): readonly Call[] {
   return [...new Map(calls.map((call) => [[call.method, call.route, ...call.open].join(' '), call])).values()];
 }
 
-/** Whether the answer is what the table says: a caller to whom it is open may still hear that this is written elsewhere. */
+/** Whether the answer matches the table: a caller with the right may still get the answer that the resource is written elsewhere. */
 async function isRight(
   rest: RestFixture,
   { method, url, open }: Call,
@@ -195,7 +195,7 @@ async function isRight(
   if (!open.includes(caller)) return statusCode === (caller === 'nobody' ? 401 : 403);
   if (statusCode === 401 || (statusCode === 403 && method === 'HEAD')) return false;
   // An answer may quote what others were refused: the audit log does.
-  return statusCode < 400 || !/no RoleBinding|left to administrators/.test(body);
+  return statusCode < 400 || !/no RoleBinding|only administrators may do this/.test(body);
 }
 
 interface OpenServer {
@@ -245,7 +245,7 @@ async function wrongFor(
 }
 
 describe('every route with every method', () => {
-  // What a caller wrote the same caller deletes again, since every path has one name.
+  // The same caller can write and delete a resource, since every path has one name.
   describe.each<[string, ControlPlane]>([
     ['a zone', ZONE_EAST],
     ['a global', { role: 'global' }],

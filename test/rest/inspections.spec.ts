@@ -92,7 +92,7 @@ describe('views', () => {
       connected: 0,
       healthy: 1,
     });
-    // What the zone of a copy has reported stands.
+    // The report of the zone of a copy is kept.
     expect((await get('/meshes/default/meshservices/far?zone=west')).status.dataplaneProxies.connected).toBe(2);
   });
 

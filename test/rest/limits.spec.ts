@@ -28,7 +28,7 @@ function parts(message: string): {
 }
 
 describe('the limits of a request', () => {
-  /** With the limits that are preset; a thread of its reads what is large. */
+  /** A server with preset limits; a thread reads its large bodies. */
   let rest: RestFixture;
   let port: number;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('the limits of a request', () => {
   });
   afterAll(() => rest.close());
 
-  /** Runs a step against a server with limits of its own. */
+  /** Runs a step against a server with the given limits. */
   async function withLimits(
     limits: FixtureOptions['limits'],
     step: (port: number, server: RestFixture['server']) => Promise<void>,

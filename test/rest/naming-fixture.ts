@@ -8,7 +8,7 @@ export async function namingFixture(
   cp: ControlPlane = ZONE_EAST,
   { insights = {}, ...options }: Omit<FixtureOptions, 'cp'> = {},
 ): Promise<RestFixture> {
-  // The fixture takes the insights before there is an index to look into.
+  // The fixture takes the insights before there is an index.
   const view: { naming?: Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>> } = {};
   const naming = (): NonNullable<typeof view.naming> => {
     if (!view.naming) throw new Error('the fixture is not there yet');

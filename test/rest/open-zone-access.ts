@@ -24,7 +24,7 @@ export const openSyncDecisions: SyncDecisions = {
   confirmGlobal: async () => undefined,
 };
 
-/** Issues tokens that nobody verifies. */
+/** Issues tokens that are never verified. */
 export const openUserAccess: UserAccess = {
   issue: async ({ name, groups = [] }) => ({
     token: 'a.b.c',
@@ -38,7 +38,7 @@ export const openUserAccess: UserAccess = {
   rotate: async () => 2,
 };
 
-/** Issues dataplane tokens that nobody verifies. */
+/** Issues dataplane tokens that are never verified. */
 export const openDataplaneAccess: DataplaneAccess = {
   issue: async ({ mesh }) => ({ token: 'a.b.c', id: 'id', expiresAt: '2030-01-01T00:00:00Z', mesh }),
   list: async () => [{ ...issued, facts: { mesh: 'default', name: 'redis-1', tags: { version: ['1'] } } }],

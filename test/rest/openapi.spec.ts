@@ -6,7 +6,7 @@ import { Errors } from 'typebox/schema';
 import { coreKinds, Mesh } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind, KindAlias } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
-import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
+import { refuseLookup, restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 import {
   openAgentLeases,
   openAuthorityAccess,
@@ -88,7 +88,6 @@ describe.each([
   let rest: RestFixture;
   let api: ParsedJson;
   beforeAll(async () => {
-    const dnsLookup = (question: object): ParsedJson => ({ ...question });
     const open = {
       proxies: openProxies('example'),
       zoneAccess: openZoneAccess,
@@ -101,7 +100,7 @@ describe.each([
       authority: openZoneAccess.authority,
       instances: { instancesOf: () => [] },
     };
-    rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });
+    rest = await namingFixture(cp, { insights: { dnsLookup: refuseLookup }, ...open });
     api = (await rest.server.inject({ url: '/openapi.json' })).json();
   });
   afterAll(() => rest.close());
@@ -156,7 +155,7 @@ describe.each([
         // The example under an alias is the one under the kind's own name, which is deleted by now.
         if (method === 'delete' && !refused && pluralsOf(aliases).some(named)) await call('put', path);
         const [what, status] = await call(method, path);
-        // Nobody has the name here, and virtual IPs are those of zones.
+        // No service has the name here, and only zones have virtual IPs.
         if (path === '/_resolve/hostname' || (path === '/discovery/hosts' && cp.role === 'global')) {
           expect(status).toBe(404);
           continue;

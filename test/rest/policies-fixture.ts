@@ -11,7 +11,7 @@ const id = (kind: string, namespace: string, name: string): Identity => ({
   name,
 });
 
-/** What a test writes of a policy besides its spec proper. */
+/** Fields of a policy of a test, besides its spec. */
 interface PolicyTraits {
   readonly namespace?: string;
   readonly on?: JsonObject;
@@ -91,13 +91,13 @@ export class Bakery {
     return [answer.statusCode, answer.json()];
   }
 
-  /** The document of a policy; on its own Namespace unless `on` says otherwise. */
+  /** Returns the document of a policy; on its own Namespace unless `on` is given. */
   document(type: string, name: string, spec: object, { namespace = 'baker', on }: PolicyTraits = {}): object {
     const target = on ?? { kind: 'Namespace', name: namespace };
     return { type, mesh: 'default', namespace, name, spec: { targetRefs: [target], ...spec } };
   }
 
-  /** Puts a policy, as an administrator unless a token says otherwise. */
+  /** Puts a policy, as an administrator unless a token is given. */
   async policy(type: string, name: string, spec: object, traits: PolicyTraits = {}): Promise<void> {
     const { namespace = 'baker', token = ADMIN } = traits;
     const plural = type.toLowerCase().replace(/y$/, 'ies');

@@ -1,6 +1,7 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { FollowedPolicies, FollowedRoutes, getRegistry, type Meshes } from '@causeway/meshes';
+import type { DnsLookup } from '@causeway/api';
 import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
@@ -26,6 +27,12 @@ export interface RestFixture {
   /** Writes past admission, as sync and controllers do; the index has it when this resolves. */
   seed(...resources: readonly SeedResource[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Answers a question as a DNS server that knows no name and forwards nothing. */
+export function refuseLookup({ name, type = 'A' }: { readonly name: string; readonly type?: string }): DnsLookup {
+  const reason = 'no service holds this name';
+  return { name, type, zone: 'east', result: 'REFUSED', authoritative: false, reason, answers: [], holders: [] };
 }
 
 export interface SeedResource {
@@ -55,20 +62,20 @@ export type FixtureOptions = Partial<
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;
-  /** Makes what says who calls whom from what the server answers from, and its end. */
+  /** Makes the facts about callers from the server's sources, and the function that ends them. */
   readonly callers?: (parts: CallerParts) => { readonly facts: AccessFacts; readonly close: () => void };
-  /** Makes the authenticator from what the server answers from. */
+  /** Makes the authenticator from the server's sources. */
   readonly authenticator?: (parts: AuthenticatorParts) => Authenticator;
 };
 
-/** What the traffic of a fixture is derived from. */
+/** Sources from which the traffic of a fixture is derived. */
 export interface CallerParts {
   readonly index: ResourceIndex;
   readonly meshes: Meshes;
   readonly policies: FollowedPolicies;
 }
 
-/** What an authenticator of a fixture reads from. */
+/** Sources of a fixture's authenticator. */
 export interface AuthenticatorParts {
   readonly cp: ControlPlane;
   readonly store: MemoryStore;
@@ -171,5 +178,5 @@ export function serviceId(name: string, zone = 'east'): Identity {
   return { kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name };
 }
 
-/** What JSON.parse gives: tests look into answers without decoding them first. */
+/** Type of a parsed answer: tests read answers without decoding them first. */
 export type ParsedJson = ReturnType<typeof JSON.parse>;

@@ -2,13 +2,13 @@ import { OPERATIONS, routePath, type KindOperation, type Operation } from '@caus
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 
-/** A legal path of an operation; a kind of its scope stands for all kinds. */
+/** Returns a legal path of an operation; one kind of its scope stands for all kinds. */
 function pathOf({ path }: Operation | KindOperation): string {
   const plural = path.startsWith('/meshes/{mesh}') || path === '/{plural}' ? 'meshservices' : 'zones';
   return path.replace('{plural}', plural).replaceAll(/\{\w+\}/g, 'x');
 }
 
-/** Bodies that every handler refuses, by what is wrong with them. */
+/** Bodies that every handler refuses, by their fault. */
 const WRONG = [
   ['no JSON', { 'content-type': 'application/json' }, '{"nonsense": ['],
   ['of no known type', { 'content-type': 'image/png' }, 'PNG'],

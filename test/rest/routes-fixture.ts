@@ -13,7 +13,7 @@ const PORTS = [
 export interface Asked {
   readonly from?: string;
   readonly service?: string;
-  /** What follows the host of the URL, the port included: `:8080/path`. */
+  /** The part of the URL after the host, with the port: `:8080/path`. */
   readonly url?: string;
   readonly host?: string;
   readonly scheme?: string;

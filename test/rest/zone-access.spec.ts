@@ -6,7 +6,7 @@ import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from '.
 const TOKEN = 'operator-secret';
 const GLOBAL = { cp: { role: 'global' } } as const;
 
-/** Notes what it was asked. */
+/** Records its requests. */
 class NotedAccess implements ZoneAccess {
   readonly asked: unknown[] = [];
   failure: Error | undefined;

@@ -56,7 +56,7 @@ describe('the address ranges of a zone, from start to start', () => {
     return isJsonObject(vip) && typeof vip['ip'] === 'string' ? vip['ip'] : '';
   }
 
-  /** Resolves with the addresses once each of these has one that begins so. */
+  /** Resolves with the addresses once each of these has one with the prefix. */
   const addresses = (prefix: string, ...names: readonly string[]): Promise<readonly string[]> =>
     until(`${names.join()} have addresses ${prefix}`, async () => {
       const all = await Promise.all(names.map(address));

@@ -22,7 +22,7 @@ import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
 
-/** How long a lease lives without a heartbeat, ms: longer than any pause of a busy machine. */
+/** Length of a lease without a heartbeat, ms: longer than any pause of a busy host. */
 const LEASE = 4_000;
 
 interface TestAgent {
@@ -330,7 +330,7 @@ describe('leases of agents', () => {
     nobody.holder.setDataplanes([dataplane('redis-5')]);
     await until('it is told', () => failureOf(nobody).startsWith('UNAUTHENTICATED'));
 
-    // By hand, for another workload: whose token says that one of these tags is theirs does not get it.
+    // Written by hand, for another workload: a caller whose token has one of these tags does not get it.
     const foreign = [{ port: 1, tags: { 'kuma.io/service': 'bank' } }];
     await replicas[0].put('/meshes/default/dataplanes/bank-1', {
       type: 'Dataplane',
@@ -377,7 +377,7 @@ describe('leases of agents', () => {
         headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-    // What makes the agent dial the REST interface of its zone.
+    // An address at which the agent would dial the REST interface of its zone.
     const stolen = [{ ...inbound[0], serviceAddress: '127.0.0.1', servicePort: Number(new URL(first.restUrl).port) }];
     const document = (of: unknown, more: object = {}): object => ({
       type: 'Dataplane',

@@ -2,7 +2,7 @@ import { defaultResources } from '@causeway/kinds';
 import type { ControlPlane } from '@causeway/resources';
 import { east, generator, mesh, NamingZone, put, service } from '../support/naming-zone';
 
-/** What zone east holds of the default generators of a control plane. */
+/** Returns the default generators of a control plane that zone east holds. */
 function defaults(cp: ControlPlane, zone: string) {
   return defaultResources(cp)
     .filter(({ kind }) => kind === 'HostnameGenerator')

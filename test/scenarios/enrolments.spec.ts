@@ -89,7 +89,7 @@ describe('a machine that has joined', () => {
   };
   const refused = (one: Machine): Promise<string> => until('it is refused', () => reasonOf(one) || undefined);
 
-  /** A certificate for a key of its own, as the machine of a Dataplane gets it. */
+  /** Requests a certificate for a new key, as the machine of a Dataplane does. */
   async function sign(
     name: string,
     shown: { readonly token?: string; readonly identity?: Identity },
@@ -122,7 +122,7 @@ describe('a machine that has joined', () => {
     const kuma = await issue({ isKuma: true });
     let tried = 0;
     await until('the zone goes by enrolments', async () => {
-      // Another one each time: what came in before is enrolled with it.
+      // A new name each time: the earlier one is enrolled with its first credential.
       const name = `early-${++tried}`;
       const one = machine(dataplane(name, name), { token: kuma.token });
       await until('an answer', () => stateOf(one)?.type === 'held' || reasonOf(one) !== '');
@@ -183,7 +183,9 @@ describe('a machine that has joined', () => {
     await held(machine(dataplane('cert-1', 'cert'), { identity }));
     const labelled = { ...dataplane('cert-2', 'bank'), labels: { 'kuma.io/workload': 'cert-1' } };
     const thief = machine(labelled, { identity });
-    expect(await refused(thief)).toMatch(/of no enrolment of Dataplane default\/cert-2|PERMISSION_DENIED|is of/);
+    expect(await refused(thief)).toMatch(
+      /to no current enrolment of Dataplane east\/default\/cert-2|PERMISSION_DENIED/,
+    );
     expect(await stored('cert-2')).toBeUndefined();
     const more = machine(dataplane('cert-1', 'cert', 'bank'), { identity });
     expect(await refused(more)).toMatch(/serves "bank"/);
@@ -196,7 +198,7 @@ describe('a machine that has joined', () => {
     await held(member('pool-1'));
     await held(member('pool-2'));
     expect(await refused(member('web-1'))).toMatch(
-      /enrolled by another credential|does not hold for the stored Dataplane/,
+      /enrolled by another credential|is not valid for the stored Dataplane/,
     );
     const third = member('pool-3');
     await until(
@@ -238,14 +240,14 @@ describe('a machine that has joined', () => {
       { activity: 'revoke a workload', name: 'default/laptop', result: 'done' },
     ]);
     for (const shown of [{ token }, { identity }, { identity: renewed }]) {
-      await expect(sign('laptop', shown)).rejects.toThrow(/revoked|of no enrolment|no Dataplane/);
+      await expect(sign('laptop', shown)).rejects.toThrow(/revoked|to no current enrolment|no Dataplane/);
       const again = machine(dataplane('laptop', 'laptop'), shown);
-      expect(await refused(again)).toMatch(/revoked|of no enrolment/);
+      expect(await refused(again)).toMatch(/revoked|to no current enrolment/);
       await again.stop();
     }
     expect(await stored('laptop')).toBeUndefined();
     const fresh = await issue({ name: 'laptop', services: ['laptop'] });
     await held(machine(dataplane('laptop', 'laptop'), { token: fresh.token }));
-    await expect(sign('laptop', { identity })).rejects.toThrow(/of no enrolment/);
+    await expect(sign('laptop', { identity })).rejects.toThrow(/to no current enrolment/);
   });
 });

@@ -25,7 +25,7 @@ describe('two replicas of the global on one database', () => {
   afterEach(() => world.close());
 
   const redis = () => east.id('MeshService', 'redis');
-  /** What the global has had of redis since recording began: as `state` at the revision of its origin. */
+  /** Returns the versions of redis at the global since recording began: as `state` at the revision of its origin. */
   const copies = async (): Promise<readonly string[]> => {
     const versions = await readVersions(world.homes.url('global'), 'MeshService');
     return versions.map(({ living, spec }) => (living ? String(Object(spec)['state']) : 'deleted'));
@@ -57,7 +57,7 @@ describe('two replicas of the global on one database', () => {
     await west.holds(redis());
     await west.lacks(east.id('MeshService', 'service-0'));
     expect(west.names('MeshService')).toHaveLength(names.length);
-    // Points are written once a second at most: what came since the last one is sent again.
+    // Points are written once a second at most: changes since the last one are sent again.
     expect((await second.report('west', 'MeshService')).sent).toBeLessThan(names.length);
   });
 
@@ -87,13 +87,13 @@ describe('two replicas of the global on one database', () => {
     await east.put('MeshService', 'redis', { ...SPEC, state: 'first' });
     await first.holds(redis());
     await recordVersions(world.homes.url('global'));
-    // Whoever writes here waits before it looks at its session.
+    // A writer waits here before it reads its session.
     const lock = await RowLock.take(world.homes.url('global'), 'SELECT * FROM store_head FOR UPDATE');
     await east.put('MeshService', 'redis', { ...SPEC, state: 'late' });
     await lock.stopped(1);
     const newer = await world.zone('east');
     await east.lapse();
-    // Before it joins: what it finds on joining it says in its own right.
+    // Written before it joins: the state that it finds on joining stands by itself.
     await newer.put('MeshService', 'redis', { ...SPEC, state: 'newest' });
     await newer.join(second);
     await until('the newer session is open', () => second.sync?.reports().has('east'));
@@ -108,7 +108,7 @@ describe('two replicas of the global on one database', () => {
     await east.put('MeshService', 'redis', { ...SPEC, state: 'first' });
     await first.holds(redis());
     await recordVersions(world.homes.url('global'));
-    // Whoever writes redis has looked at its session, and waits with the right to write.
+    // The writer of redis has read its session, and waits with the right to write.
     const lock = await RowLock.take(
       world.homes.url('global'),
       `SELECT * FROM resources WHERE kind = 'MeshService' FOR UPDATE`,

@@ -50,7 +50,7 @@ describe('policies in zones of Kuma', () => {
     await east.put('MeshService', 'web', HTTP);
     await global.holds(east.id('MeshService', 'web'));
     await global.put('Zone', 'kz', {});
-    // The fake zone has a stream only: what the global knows of zones comes from the test.
+    // The fake zone has a stream only: the test sets what the global knows of zones.
     const progress = new GlobalProgress({ index: global.index, zones: () => ({ connected: ['east'], kuma }) });
     leader = (await PolicyLeader.lead(global, 'global-1', { progress, kuma: () => kuma })).leader.start();
   });
@@ -76,7 +76,7 @@ describe('policies in zones of Kuma', () => {
   const made = (kind: Kind): Resource | undefined => global.get(kumaPolicyId(kind, east.id('MeshService', 'web')));
   const says = (kind: Kind, wanted: JsonObject | undefined): Promise<unknown> =>
     until(`${kind} is said`, () => JSON.stringify(made(kind)?.spec) === JSON.stringify(wanted));
-  /** What the status says that zones of Kuma are not told; empty where it says nothing of it. */
+  /** Returns what the status reports as not sent to zones of Kuma; empty if it reports nothing. */
   const reason = (kind: string, name: string): string | undefined => {
     const conditions = global.get(idOf(kind, name))?.status?.['conditions'];
     if (!isJsonArray(conditions)) return undefined;

@@ -51,7 +51,7 @@ describe('routes in zones of Kuma', () => {
       await east.put('MeshService', name, HTTP);
       await global.holds(east.id('MeshService', name));
     }
-    // The fake zone has a stream only: what the global knows of zones comes from the test.
+    // The fake zone has a stream only: the test sets what the global knows of zones.
     await global.put('Zone', 'kz', {});
     const zones = () => ({ connected: ['east'], kuma });
     const progress = new GlobalProgress({ index: global.index, zones });

@@ -49,7 +49,7 @@ async function listening(server: Server): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Passes on bytes, as an agent does what comes by a virtual IP. */
+/** Forwards bytes, as an agent does with connections to a virtual IP. */
 const bytesTo = (port: number): Server =>
   createServer((client) => {
     const server = connect(port, '127.0.0.1');
@@ -58,7 +58,7 @@ const bytesTo = (port: number): Server =>
     server.on('error', () => client.destroy());
   });
 
-/** Passes on requests under the server's own name and without a header of its own, as a careless proxy does. */
+/** Forwards requests under the server's own name and without a header of its own, as a careless proxy does. */
 const requestsTo = (port: number): Server =>
   createHttpServer((asked, answer) => {
     const headers = { ...asked.headers, host: `127.0.0.1:${port}` };

@@ -140,7 +140,7 @@ describe('a zone that lies in its handshake', () => {
     const before = lines.length;
     for (let i = 0; i < 100; i++)
       await liar.shake({ zone: 'north', storeId: 'n', incarnation: 'one' }, { token: 'wrong' });
-    // One line, and the next says how many there were.
+    // One line, and the next has the count of suppressed ones.
     expect(lines.length - before).toBe(1);
     const { error } = await liar.shake({ zone: 'north', storeId: 'n', incarnation: 'one' });
     expect(error).toBeUndefined();

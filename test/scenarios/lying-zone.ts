@@ -15,7 +15,7 @@ import {
 
 const EXTENSIONS = Object.values(Extension);
 
-/** A Causeway zone that speaks for another: it has a session of its own, and what it sends claims to be the other's. */
+/** A Causeway zone that speaks for another: it has a session of its own, and its messages claim to be the other's. */
 export class LyingZone {
   private readonly client: Client;
   private readonly encoder = new ResourceEncoder({ role: 'global' });
@@ -56,7 +56,7 @@ export class LyingZone {
     return this.say({ resources: [encoding.resource], removed: [] }, { resumed: false, gone: [] });
   }
 
-  /** Says that the other's resource is no more, by its name on the wire and by its identity. */
+  /** Sends the deletion of the other's resource, by its name on the wire and by its identity. */
   remove(theirs: Resource): Promise<void> {
     return this.say({ resources: [], removed: [getWireKey(theirs)] }, { resumed: true, gone: [theirs.id] });
   }

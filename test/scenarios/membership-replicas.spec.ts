@@ -17,7 +17,7 @@ function kindOf(name: string): Kind {
   return kind;
 }
 
-/** What a write came to: the mesh, or the text of the refusal. */
+/** Returns the outcome of a write: the mesh, or the text of the refusal. */
 function said(error: unknown): string {
   return error instanceof Invalid ? error.violations.map(({ reason }) => reason).join('; ') : String(error);
 }

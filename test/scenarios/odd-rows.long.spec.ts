@@ -56,7 +56,7 @@ const STATUSES = [
   '{"vip": 5, "addresses": "x", "conditions": [1, null]}',
   '{"vip": {"ip": "x"}, "addresses": [null, {"hostname": 5}], "conditions": {}}',
 ];
-/** Only our own SQL writes what was freed; no other hand's is repaired there. */
+/** Only our own SQL writes freed addresses; edits by others are not repaired there. */
 const FREED = ['[]'];
 const NAMES = ['n', 'a b', 'a\nb', '*', 'Ü'];
 

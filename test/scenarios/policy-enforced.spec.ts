@@ -82,7 +82,7 @@ describe('Enforced of policies', () => {
     expect(of(east.plane, own, 'PartiallyEnforced')?.['message']).toMatch(
       /applied by 2 of 2 proxies; default\/c \(builtin\) cannot apply all of it: builtin: the builtin proxy passes/,
     );
-    // It is replaced by one that can.
+    // It is replaced by a proxy that supports the feature.
     await east.report({ c: LATE });
     await says(east.plane, own, 'Enforced', { status: 'True', message: `${said}; applied by 3 of 3 proxies` });
   });
@@ -202,7 +202,7 @@ describe('Enforced of policies', () => {
     await says(plane, port, 'Enforced', { status: 'True' });
     await ports('tcp');
     await says(plane, port, 'Enforced', { status: 'False', reason: 'NotSupported' });
-    // A route that looks into requests makes the port one of requests.
+    // A route that matches requests makes the port an HTTP port.
     const parentRefs = [{ kind: 'MeshService', name: 'redis', port: 6379 }];
     await plane.write([
       putOf(plane, 'HTTPRoute', 'redis', { parentRefs, rules: [{ backendRefs: [{ name: 'redis', port: 80 }] }] }),

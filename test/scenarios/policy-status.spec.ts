@@ -51,7 +51,7 @@ const inherited = (...mergeStrategies: readonly string[]): PutChange =>
     mergeStrategies: ['AtomicDefaults', 'AtomicOverrides', ...mergeStrategies],
   });
 
-/** By the name of a policy: what it is on, and its spec proper, in the order in which they are made. */
+/** Policies by name: the target and the spec of each, in the order of creation. */
 type Policies = Readonly<Record<string, readonly [on: JsonObject, spec: JsonObject]>>;
 const on = (kind: string, name: string): JsonObject => ({ kind, name });
 const [g1, g2] = [on('Gateway', 'g1'), on('Gateway', 'g2')];
@@ -177,7 +177,7 @@ describe('the status of policies on Postgres', () => {
       TRUE.Overridden,
     ]);
     expect(leader.counts).toEqual({ PartiallyEnforced: 1, Enforced: 2, Overridden: 1 });
-    const decided = 'decided by the policies alone: this kind is sent to no proxy';
+    const decided = 'computed from the policies alone: this kind is sent to no proxy';
     expect(['p1', 'p3', 'p4'].map((name) => message(plane, name))).toEqual([
       `PartiallyEnforced: AtomicDefaults: enforced in 1 of 2 scopes; beaten by ns/p2 in g1>r1>b1; ${decided}`,
       `Enforced: AtomicOverrides: enforced in 2 of 2 scopes; ${decided}`,

@@ -16,7 +16,7 @@ interface Held {
 
 const SERVICE = { ports: [{ port: 80 }], selector: { dataplaneTags: { app: 'orders' } } };
 
-/** What docs/guides/backup.md does with the programs of Postgres, while the global and zone west live on. */
+/** Does what docs/guides/backup.md does with the programs of Postgres, while the global and zone west live on. */
 describeWithPostgresPrograms('the store of a zone, set back by the programs of Postgres', () => {
   let postgres: InstalledPostgres;
   let live: EmbeddedPostgres;
@@ -67,7 +67,7 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     await until('west has lost orders', async () => (await service(west(), 'orders')) === undefined);
   }
 
-  /** Whether the global holds a service of east that the restored east lacks; undefined where it has none. */
+  /** Whether the global holds a service of east that the restored east lacks; undefined if it does not know the service. */
   async function isHeld(name: string): Promise<boolean | undefined> {
     const found = await service(mesh.global, name);
     return found && (found.status?.conditions ?? []).some(({ type }) => type === 'Held');
@@ -111,7 +111,7 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     expect(await incarnation(url)).not.toBe(old);
     await Promise.all([held('again'), held('late')]);
     await until('west has orders again', () => address('orders'));
-    // What was deleted after the dump is there again, with its address, and what was made after it is not lost.
+    // Services deleted after the dump are there again, with their addresses, and those made after it are not lost.
     expect(await addresses('redis', 'cache', 'orders', 'again', 'late')).toEqual([...kept, again, late]);
     await register('again');
     await until('the global holds it no longer', async () => (await isHeld('again')) === false);

@@ -16,7 +16,7 @@ import { unsignedToken } from '../support/zone-token';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** What a program that ends by itself says, as a process. */
+/** Runs as a process a program that ends by itself. */
 function runProcess(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
   const main = ['dist', 'apps', app, 'src', 'main.js'].join('/');
   const { PATH = '', NODE_OPTIONS = '' } = process.env;
@@ -28,7 +28,7 @@ function runProcess(app: string, args: readonly string[], env: PlaneEnvironment 
   return [ran.status, ran.stdout, ran.stderr];
 }
 
-/** The same within this process: what the program does with its arguments and settings before it opens anything. */
+/** Runs the program's reading of its arguments and settings within this process, before it opens anything. */
 function run(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
   return runUntilItEnds(() => {
     if (app === 'global') return kdsCertificateSource(globalConfig({ env, args }).values);
@@ -37,7 +37,7 @@ function run(app: string, args: readonly string[], env: PlaneEnvironment = {}): 
   });
 }
 
-/** Variables that stand in an environment and that nobody meant for a control plane. */
+/** Variables of an environment that are not meant for a control plane. */
 const OF_OTHERS: PlaneEnvironment = {
   CAUSEWAY_SERVER: 'http://127.0.0.1:5681',
   CAUSEWAY_DATA_DIR: '/data',
@@ -142,7 +142,7 @@ function rockyWay(url: URL): { readonly server: Server; readonly tries: () => nu
   return { server, tries: () => tries };
 }
 
-/** One start shows both: what a program says of variables, and that it waits for its database as a process with nothing else to do. */
+/** One start shows both: the program's warnings about variables, and that an idle program waits for its database. */
 describe('control planes among variables that are not theirs, whose database comes and goes while they start', () => {
   it.each([
     ['global', zoneSettings],

@@ -35,7 +35,7 @@ describe('what an operator keeps away, on a global of two replicas', () => {
   const service = (name: string) => east.id('MeshService', name);
   const insight = async (): Promise<JsonObject> =>
     (await other.sync?.findInsight(await other.holds(other.id('Zone', 'east')))) ?? {};
-  /** The Zone east says so, and both replicas know. */
+  /** Writes the quarantine into the Zone east, and waits until both replicas know. */
   const quarantine = async (value: JsonObject): Promise<void> => {
     await leader.put('Zone', 'east', { quarantine: value });
     const { revision } = await leader.store.head();

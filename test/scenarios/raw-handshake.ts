@@ -2,13 +2,13 @@ import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grp
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
 import { encodeZoneHeaders, Extension } from '@causeway/kds/testing';
 
-/** What became of a handshake. */
+/** Outcome of a handshake. */
 export interface Shaken {
   readonly response: HandshakeResponse | undefined;
   readonly error: ServiceError | undefined;
 }
 
-/** Shakes hands by gRPC and says whatever it likes. */
+/** Makes a handshake by gRPC with arbitrary content. */
 export class RawHandshaker {
   private readonly client: Client;
   private readonly service: SyncServiceClient;

@@ -72,7 +72,7 @@ describe('certificates from files', () => {
   };
   const shown = (): Promise<readonly string[]> => Promise.all(LISTENERS.map((each) => shownAt(portOf(each))));
   const reload = (): void => [global, zone].forEach((plane) => plane.signal('SIGHUP'));
-  /** What the diagnostics ports warn of. */
+  /** Returns the warnings of the diagnostics ports. */
   const warnings = async (): Promise<string> => {
     const answers = [global, zone].map(async ({ diagnosticsUrl }) => (await fetch(`${diagnosticsUrl}/ready`)).text());
     return (await Promise.all(answers)).join('\n');

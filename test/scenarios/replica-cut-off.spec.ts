@@ -27,7 +27,7 @@ class MovedClock implements Clock {
   readonly sleep = systemClock.sleep;
 }
 
-/** A proxy that is no Envoy, acks everything, and remembers what it holds. */
+/** A proxy that is not Envoy, acks everything, and records its resources. */
 class AckingProxy {
   readonly held = new Set<string>();
   private answered = 0;
@@ -203,7 +203,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       await service('c');
       const path = '/meshes/default/meshservices/c';
       const waits = async () => (await condition(path, 'VIPAllocated'))?.message;
-      const named = /what was freed may still be used by .*control plane test-/;
+      const named = /freed addresses may still be used by .*control plane test-/;
       await until('it waits for the replica', async () => named.test(await waits()));
       expect([await vip('c'), await vip('b')]).toEqual([undefined, '241.0.0.1']);
     });
@@ -222,7 +222,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       link.heal();
       await until('its ingress is used again', async () => !(await condition('/zoneingresses/in-1', 'Withdrawn')));
       await until('its proxies are connected', () => isConnected('web-1'));
-      // Nobody uses the address of the service that is gone any more.
+      // No proxy uses the address of the deleted service any more.
       expect(await until('an address', () => vip('c'))).toBe('241.0.0.0');
       const [web] = proxies;
       await until('the new listeners', () => web && [...web.held].join() !== listeners.join());

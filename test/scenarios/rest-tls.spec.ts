@@ -23,7 +23,7 @@ function fetchAuthority(plane: ProcessPlane): Promise<string> {
   });
 }
 
-/** What the command line tool says to the operator. */
+/** Returns the output of the command line tool for the operator. */
 function causeway(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
   const { PATH, NODE_OPTIONS } = process.env;
   const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {

@@ -68,7 +68,7 @@ describe('machines whose enrolment a restored store lacks', () => {
     spec: { networking: { address: '127.0.0.1', inbound: inbound(service) } },
   });
 
-  /** Resolves with where its lease stands once the zone has answered. */
+  /** Resolves with the state of its lease once the zone has answered. */
   async function join(wanted: LeasedDataplane, { token, identity }: Shown): Promise<LeaseState | string> {
     const end = new AbortController();
     const holder = new LeaseHolder({
@@ -99,7 +99,7 @@ describe('machines whose enrolment a restored store lacks', () => {
     });
   }
 
-  /** A certificate for a key of its own. */
+  /** Requests a certificate for a new key. */
   async function sign(name: string, { token, identity }: Shown): Promise<Identity> {
     const made = await createWorkloadKey();
     const root = Buffer.from(zone.authority ?? '');
@@ -213,8 +213,8 @@ describe('machines whose enrolment a restored store lacks', () => {
     await zone.post('/_workloads/revocations', { mesh: 'default', name: 'web-2' });
     for (const identity of [revoked, renewed]) {
       const again = await join(dataplane('web-2', 'web'), { identity });
-      expect(JSON.stringify(again)).toMatch(/of no enrolment|revoked/);
-      await expect(sign('web-2', { identity })).rejects.toThrow(/of no enrolment|revoked|no Dataplane/);
+      expect(JSON.stringify(again)).toMatch(/to no current enrolment|revoked/);
+      await expect(sign('web-2', { identity })).rejects.toThrow(/to no current enrolment|revoked|no Dataplane/);
     }
     expect(await enrolled('web-2')).toBeUndefined();
   });

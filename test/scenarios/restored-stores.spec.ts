@@ -119,7 +119,7 @@ describe('stores that are set back or made anew', () => {
     await global.until(() => global.names('MeshService').length === 2);
     await global.report('west', 'MeshService');
     clock.advance(HOLD);
-    // Only the global had this one, and nobody can bring it back.
+    // Only the global had this one, and it cannot be restored.
     await west.until(() => west.names('Mesh').join() === 'default');
     expect(west.names('MeshService')).toEqual(['east/late', 'east/old']);
     expect(await deletionsInWest()).toEqual([]);

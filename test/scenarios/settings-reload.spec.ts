@@ -44,7 +44,7 @@ describe('a running control plane whose settings change', () => {
     const config = write('global.yaml', 'logLevel: info\n');
     const token = write('token', 'first\n');
     plane = await ProcessPlane.start('global', 'global', {
-      // What is not said here stands in the file.
+      // Settings that are not here stand in the file.
       DATABASE_URL: database.url,
       LOG_LEVEL: '',
       CAUSEWAY_OPERATOR_TOKEN: '',

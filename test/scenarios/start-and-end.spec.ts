@@ -262,7 +262,7 @@ describe('SIGTERM while a control plane starts', () => {
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    // When all that it said is read.
+    // Resolves when all of its output is read.
     const exit = once(child, 'close');
     let [log, complaints] = ['', ''];
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text));

@@ -7,7 +7,7 @@ import { XdsPlane } from '../support/xds-plane';
 import { until } from '../support/until';
 
 const AGENTS = 1_000;
-/** How long all of them take to come back, ms. */
+/** Time within which all of them must reconnect, ms. */
 const RECONNECT = 8_000;
 /** Streams that an agent begins at once on its new connection, before one of them is answered. */
 const STREAMS = 3;
@@ -22,7 +22,7 @@ const headers = {
   ':path': '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
 };
 
-/** An agent that has a connection and streams of its own. */
+/** An agent with its own connection and streams. */
 class ReturningAgent {
   private readonly session: ClientHttp2Session;
   private answers = 0;

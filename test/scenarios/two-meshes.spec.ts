@@ -160,7 +160,7 @@ describe('two meshes with the same names', () => {
       reason: 'Depreferred',
       message: expect.stringMatching(/^zone "east" .*; policy depreferred$/),
     });
-    // A new policy takes effect while the zone is lost; what the Zone says itself wins.
+    // A new policy takes effect while the zone is lost; the Zone's own setting wins.
     await parameters('shop', range('shop'));
     await keeper.round();
     await west.holds(shop, ({ status }) => findCondition(status, 'OriginLost')?.['reason'] === 'Kept');
@@ -179,7 +179,7 @@ describe('two meshes with the same names', () => {
     await global.put('Mesh', 'shop', { controllerName: 'x.io/y' });
     await west.lacks(shop);
     expect(answer('redis.shop.mesh')).toEqual([]);
-    // What the zone itself has of it has no hostname either.
+    // The zone's own resource has no hostname either.
     const own = { ...shop, zone: 'west' };
     const labels = { ...ORIGIN, 'kuma.io/zone': 'west' };
     await west.holds(global.id('Mesh', 'shop'), ({ spec }) => spec['controllerName'] === 'x.io/y');
@@ -189,7 +189,7 @@ describe('two meshes with the same names', () => {
     await global.delete('Mesh', 'shop');
     await global.put('Mesh', 'shop', { parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'shop' } });
     await until('both have addresses again', () => {
-      // What a zone may send in a time is bounded, and the time of the global stands still otherwise.
+      // A zone may send only so much in a time, and the global's clock stands still otherwise.
       clock.advance(100);
       return vip(own) !== undefined && vip(shop) !== undefined;
     });

@@ -122,7 +122,7 @@ describe("the authority of a zone's workloads, over replicas, kills and keys", (
 
   it.each([
     ['another key of the same id', OTHER.replace('old:', 'new:'), 'it does not open with key "new"'],
-    ['a key of another id', OLD, 'it is sealed with key "new", which CAUSEWAY_SECRETS_KEY has not'],
+    ['a key of another id', OLD, 'it is sealed with key "new", which is not in CAUSEWAY_SECRETS_KEY'],
   ])('keeps a replica with %s from starting, in one line that shows no key', async (_, secrets, reason) => {
     const failed = await start(secrets).then(
       () => 'it starts',

@@ -8,7 +8,7 @@ import { fuzzSeed } from '../support/fuzz-seed';
 import { namingFixture } from '../rest/naming-fixture';
 import { ZONE_EAST } from '../rest/rest-fixture';
 
-/** Where `st` is: test/schemathesis/install.sh prints it. */
+/** Path of `st`: test/schemathesis/install.sh prints it. */
 const PROGRAM = process.env['SCHEMATHESIS'];
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '5';
 const SEED = process.env['SCHEMATHESIS_SEED'] ?? String(fuzzSeed('schemathesis'));
@@ -17,7 +17,7 @@ const SEED = process.env['SCHEMATHESIS_SEED'] ?? String(fuzzSeed('schemathesis')
 const IS_WHOLE = process.env['SCHEMATHESIS_KINDS'] === 'all';
 const ONE_OF = IS_WHOLE ? 1 : 12;
 
-/** Of an administrator: what is refused for want of a role tells nothing of the rest. */
+/** A token of an administrator: a refusal for lack of a role tests nothing else. */
 const TOKEN = 'schemathesis';
 
 const CHECKS = [
@@ -63,7 +63,7 @@ function drawn(kinds: readonly Kind[]): readonly Kind[] {
   return kinds.filter((_, at) => (at + Number(SEED)) % ONE_OF === 0);
 }
 
-/** Kinds where they are written: a write that is refused for being made elsewhere tells nothing of its body. */
+/** Kinds and the control planes that may write them: a refusal for the wrong control plane tests nothing of the body. */
 const CASES: [string, ControlPlane, readonly Kind[]][] = [
   ['zone', ZONE_EAST, drawn(coreKinds.kinds.filter(inZone))],
   ['global', { role: 'global' }, drawn(coreKinds.kinds.filter((kind) => !inZone(kind)))],
@@ -85,7 +85,7 @@ describe('schemathesis (test/schemathesis/install.sh)', () => {
         const port = await rest.server.listen('127.0.0.1', 0);
         const tags = ['Server', ...kinds.map((kind) => kind.name)];
         const { code, output } = await run(`http://127.0.0.1:${port}`, tags, folder);
-        // Generated values can be long; what went wrong stands at the start of a line.
+        // Generated values can be long; the fault is at the start of a line.
         const shown = output.split('\n').map((line) => line.slice(0, 500));
         if (code !== 0) throw new Error(shown.join('\n'));
       } finally {

@@ -20,7 +20,7 @@ export interface Answer {
   readonly body: ParsedJson;
 }
 
-/** The global's REST interface over a Postgres of its own, without control loops: nobody writes a status. */
+/** The global's REST interface over a Postgres of its own, without control loops: no status is written. */
 export class MeshApi {
   private constructor(
     readonly store: ResourceStore,

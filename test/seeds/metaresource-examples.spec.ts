@@ -9,7 +9,7 @@ const KIND = 'ColorPolicy.policies.controller.io';
 const PATH = '/meshes/default/colorpolicies.policies.controller.io';
 const CONFORMING = 'gateway.networking.k8s.io/v1';
 
-/** GEP-713's examples stand in the order of its text; see testdata. */
+/** GEP-713's examples in the order of its text; see testdata. */
 const examples: readonly JsonObject[] = parseAll('gep-713-color-policies.yaml');
 const DEFINITION: JsonObject = parseAll('gep-713-definition.yaml')[0] ?? {};
 

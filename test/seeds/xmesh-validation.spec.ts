@@ -13,7 +13,7 @@ interface Case {
   /** Fields of the last spec that are filled up to a number of characters, with `with` or an `a`. */
   readonly pad?: Readonly<Record<string, number>>;
   readonly with?: string;
-  /** The fields for which the last write is refused; absent where it is taken. */
+  /** The fields for which the last write is refused; absent if it is accepted. */
   readonly refused?: readonly string[];
 }
 

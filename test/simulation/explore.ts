@@ -4,7 +4,7 @@ import { World, type Faults } from './mesh/world';
 import type { Violation } from './check/violation';
 import { shrink } from './shrink';
 
-/** Which schedules to run, and how many. */
+/** The schedules to run. */
 export interface Range {
   /** The seed of the first, and how far the next is from it. */
   readonly first: number;
@@ -20,7 +20,7 @@ interface Finding {
   readonly violation: Violation;
 }
 
-/** What came of many runs. */
+/** Result of many runs. */
 export interface Exploration {
   readonly schedules: number;
   readonly commits: number;
@@ -49,7 +49,7 @@ export async function explore(range: Range, faults: Faults = {}, most = 1): Prom
   return { ...counts, hours: time / 3_600_000, findings };
 }
 
-/** A schedule that violates something, for people: the smallest that still does, and what it shows. */
+/** Explains a schedule with a violation for people: the smallest schedule that still violates, and its trace. */
 export async function explain(schedule: Schedule, faults: Faults = {}): Promise<string> {
   const trial = async (candidate: Schedule): Promise<Violation | undefined> =>
     (await new World(candidate, faults).run()).violation;

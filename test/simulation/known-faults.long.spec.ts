@@ -19,7 +19,7 @@ describe('the simulation', () => {
     async () => {
       const range = { first: 1, step: 1, count: 20, seconds: 0 };
       const { findings } = await explore(range, { network: { message: forgedAge } }, Infinity);
-      // What the zones themselves hold is not what they say, so each may take itself for younger than all others do.
+      // The zones do not report what they hold, so each may take itself for younger than all others do.
       const believed = findings.filter(({ violation: { detail } }) => detail.includes('counts as made at'));
       expect(believed).toEqual([]);
     },

@@ -1,6 +1,6 @@
 import { explore, type Exploration } from './explore';
 
-/** What a part of an exploration found, as it crosses from one process to another. */
+/** Findings of a part of an exploration, as they cross from one process to another. */
 export interface PartFound extends Omit<Exploration, 'findings'> {
   readonly seeds: readonly number[];
 }
@@ -11,7 +11,7 @@ export interface PartFound extends Omit<Exploration, 'findings'> {
  */
 async function main(): Promise<void> {
   const [first = 1, count = 100, step = 1, seconds = 0] = process.argv.slice(2).map(Number);
-  process.once('disconnect', () => process.exit()); // whoever asked is gone
+  process.once('disconnect', () => process.exit()); // the parent is gone
   const { findings, ...counts } = await explore({ first, count, step, seconds });
   const found: PartFound = { ...counts, seeds: findings.map(({ schedule }) => schedule.seed) };
   if (process.send) process.send(found, () => process.disconnect());

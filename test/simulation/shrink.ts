@@ -1,7 +1,7 @@
 import type { Violation } from './check/violation';
 import type { Schedule, Step } from './mesh/steps';
 
-/** Runs a schedule and says what it violates. */
+/** Runs a schedule and returns its violation. */
 export type Trial = (schedule: Schedule) => Promise<Violation | undefined>;
 
 /**

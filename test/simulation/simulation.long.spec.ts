@@ -4,9 +4,7 @@ import { drawSchedule } from './mesh/draw-schedule';
 import { explain } from './explore';
 import { runParts } from './run-parts';
 
-/**
- * SIM_SCHEDULES and SIM_SECONDS ask for more and for longer; SIM_SEED says where to begin, else the seed of the run does.
- */
+/** SIM_SCHEDULES and SIM_SECONDS set the number of schedules and the time; SIM_SEED sets the first seed, else the seed of the run does. */
 const range = {
   first: Number(process.env['SIM_SEED'] ?? fuzzSeed('simulation')),
   step: 1,

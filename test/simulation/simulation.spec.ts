@@ -7,7 +7,7 @@ import { World } from './mesh/world';
 /** Schedules that found bugs, which are fixed: they run each time. */
 const FOUND = [93, 718, 90_100, 880_852_071, 1_305_126_788, 1_445_463_412, 2_068_946_346, 2_106_724_726];
 
-/** How many schedules are drawn here; simulation.long.spec.ts draws 600 and more. */
+/** Number of schedules drawn here; simulation.long.spec.ts draws 600 and more. */
 const DRAWN = 8;
 
 describe('a simulated mesh', () => {

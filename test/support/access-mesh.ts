@@ -43,7 +43,7 @@ export class AccessMesh {
   private constructor(
     private readonly kind: ProxyKind,
     readonly plane: TrafficPlane,
-    /** Where the server listens. */
+    /** Address on which the server listens. */
     readonly host: string,
   ) {}
 
@@ -128,7 +128,7 @@ export class AccessMesh {
     );
   }
 
-  /** Puts resources, and waits until the proxy has what they change. */
+  /** Puts resources, and waits until the proxy has applied them. */
   async put(...resources: readonly Resource[]): Promise<void> {
     this.plane.state.put(...resources);
     await this.settled();
@@ -143,7 +143,7 @@ export class AccessMesh {
     await until('the proxy has all', () => this.plane.isSettled('server'));
   }
 
-  /** Says hello to redis; `as` names a caller, `none` shows no certificate. */
+  /** Sends hello to redis; `as` names a caller, `none` shows no certificate. */
   say(as: string): Promise<OpenConnection> {
     return new Promise((resolve) => {
       const socket: TLSSocket = connectTls({ ...this.tlsAs(as), host: this.host, port: TCP_PORT });
@@ -155,14 +155,14 @@ export class AccessMesh {
     });
   }
 
-  /** What redis answers, once. */
+  /** Returns the answer of redis to one request. */
   async answer(as: string): Promise<string> {
     const open = await this.say(as);
     open.end();
     return open.answer;
   }
 
-  /** Whether an explanation says that a caller may call, of `web` with this request. */
+  /** Whether an explanation allows a caller, for `web` with this request. */
   isSaidToGetIn(as: string, name: 'redis' | 'web', asked: AccessRequest = { method: 'GET', path: '/' }): boolean {
     const { model } = this.plane.source;
     const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'shop', name };

@@ -16,7 +16,7 @@ export function adminFetch(url: string | URL, init: RequestInit = {}): Promise<R
   return fetch(url, { ...init, headers });
 }
 
-/** Takes whoever sends no credentials for an administrator, for servers in a test's own process. */
+/** Treats a caller without credentials as an administrator, for servers in a test's own process. */
 export class OpenAuthenticator extends Authenticator {
   override authenticate(token: string | undefined): Promise<Caller> {
     return token === undefined ? Promise.resolve(localAdmin) : super.authenticate(token);

@@ -9,7 +9,7 @@ interface Form<Q, A> {
   readonly decode: (bytes: Buffer) => A;
 }
 
-/** What a proxy shows, and by which authority it verifies the server: without one it speaks plain text. */
+/** Credentials of a proxy, and the authority by which it verifies the server: without one it speaks plain text. */
 interface AdsCredentials {
   readonly authorization?: string;
   readonly ca?: string;

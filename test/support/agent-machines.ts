@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from './postgres';
 import { ZoneProgram } from './zone-program';
 import { adminFetch } from './admin-credential';
 
-/** Where the zone is in each machine: a port of its loopback. */
+/** Port of loopback at which each machine reaches the zone. */
 const ZONE_PORT = 5_678;
 
 /** Two machines that are network namespaces with a cable between them, 10.7.1.1 and 10.7.1.2, and a zone that both reach. */

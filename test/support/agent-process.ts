@@ -11,20 +11,20 @@ import { programToStart, programTree } from './built-programs';
 import { endsWithProgram } from './ends-with-program';
 import { until } from './until';
 
-/** The machines of most tests are addresses of loopback, where an agent dials nothing by preset: halves stand over `!127.0.0.0/8`. */
+/** The hosts of most tests are addresses of loopback, where an agent dials nothing by preset: the two halves override `!127.0.0.0/8`. */
 const TEST_MACHINES = ['default', '127.0.0.0/9', '127.128.0.0/9', '::1'];
 
 /** The program `causeway-agent run`, or `ingress`, with a configuration of a test, in a folder of its own. Needs a build. */
 export class AgentProcess {
   private child: ChildProcess | undefined;
   private said = '';
-  /** The tree that the program was built in; another one may be set between an end and a start. */
+  /** The tree in which the program was built; another one may be set between an end and a start. */
   root = programTree();
 
   constructor(
     readonly folder: string,
     private config: object,
-    /** What comes before each of its commands, such as `nsenter` with its arguments. */
+    /** Words before each of its commands, such as `nsenter` with its arguments. */
     private readonly enter: readonly string[] = [],
   ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ export class AgentProcess {
     return join(this.folder, 'agent.yaml');
   }
 
-  /** What its file said last. */
+  /** Returns the settings of its file. */
   get settings(): object {
     return this.config;
   }
@@ -72,7 +72,7 @@ export class AgentProcess {
     const closed = once(child, 'close');
     await until('the agent answers', async () => {
       if (!this.isRunning) {
-        // All that it said; an Envoy that it has started may keep its output open.
+        // All of its output; an Envoy that it has started may keep its output open.
         await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
         throw new Error(`the agent has ended: ${this.said}`);
       }
@@ -80,12 +80,12 @@ export class AgentProcess {
     });
   }
 
-  /** What `causeway-agent` prints, and its exit code. */
+  /** Runs a command of `causeway-agent` and returns its output and exit code. */
   async command(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
     const child = this.spawn([...args, '--state', this.state]);
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (text += part.toString()));
-    // What it has printed is read to its end.
+    // Its output is read to the end.
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, text };
   }

@@ -9,7 +9,7 @@ export class AppMesh {
   readonly table = new AppMeshTable();
   private order = 0;
 
-  /** Keeps its age where it is there. */
+  /** Puts a resource; an existing one keeps its age. */
   put(kind: SourceKind, name: string, spec: JsonObject, place: Place = {}): this {
     const id = idOf(kind, name, place);
     const key = identityKey(id);
@@ -41,7 +41,7 @@ export class AppMesh {
     };
   }
 
-  /** The node of a Dataplane as `namespace/name`; empty where it has none. */
+  /** Returns the node of a Dataplane as `namespace/name`; empty if it has none. */
   nodeOf(name: string): string {
     const binding = this.table.binding(idOf('Dataplane', name, { zone: 'east' }));
     return binding ? `${binding.namespace}/${binding.name}` : '';
@@ -57,7 +57,7 @@ export class AppMesh {
     return found;
   }
 
-  /** What a VirtualService makes of a kind. */
+  /** Returns the rules of a kind that a VirtualService becomes. */
   rules(name: string, kind: string): Compiled['rules'] {
     return this.compiled('VirtualService', name).rules.filter(({ id }) => id.kind === kind);
   }

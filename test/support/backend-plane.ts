@@ -9,7 +9,7 @@ import { TrafficPlane } from './traffic-plane';
 import { sketch } from './traffic-zone';
 import { until } from './until';
 
-/** What a client got. */
+/** An answer to a client. */
 export interface Answer {
   readonly status: number;
   /** The instance; empty where a proxy answered. */
@@ -17,12 +17,12 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An instance that a test tells how to answer. */
+/** An instance whose answers a test sets. */
 export interface Instance {
   readonly name: string;
-  /** What it answers; 0 holds requests until `release`. */
+  /** Status of its answers; 0 holds requests until `release`. */
   status: number;
-  /** How many requests it holds. */
+  /** Returns how many requests it holds. */
   readonly held: () => number;
   release(): void;
 }
@@ -33,8 +33,8 @@ const WEB_PORT = 10_080;
 export const WEB = `kri_msvc_default_west_${SHOP}_web_${WEB_PORT}`;
 
 /**
- * A zone with one HTTP service `web` of namespace `shop`, whose instances do what a test says, and a real Envoy that calls it without TLS.
- * `stop` leaves nothing open.
+ * A zone with one HTTP service `web` of namespace `shop`, whose instances behave as a test sets, and a real Envoy that calls it without TLS. `stop`
+ * leaves nothing open.
  */
 export class BackendPlane {
   readonly host = loopbackBlock();
@@ -70,7 +70,7 @@ export class BackendPlane {
     return sketch('MeshService', 'web', spec, { namespace: SHOP, status: { vip: { ip: this.host(10) } } });
   }
 
-  /** Starts an instance of `web` that callers reach without a proxy of its own. */
+  /** Starts an instance of `web` that callers reach without a proxy before it. */
   async instance(name: string): Promise<Instance> {
     const { instance, port } = await this.process(name);
     const networking = { address: '127.0.0.1', inbound: [{ port, name: 'main', tags: { app: 'web' } }] };
@@ -116,7 +116,7 @@ export class BackendPlane {
     await this.obeyed();
   }
 
-  /** Puts a policy of namespace `shop`, for `web` unless it says otherwise. */
+  /** Puts a policy of namespace `shop`, for `web` unless another target is given. */
   async policy(
     kind: string,
     spec: JsonObject,
@@ -150,7 +150,7 @@ export class BackendPlane {
     await this.obeyed();
   }
 
-  /** Resolves when every proxy has taken all that it was told. */
+  /** Resolves when every proxy has acked everything. */
   async obeyed(): Promise<void> {
     await until('what proxies were told', () =>
       [...this.plane.views.keys()].every((node) => this.plane.isSettled(node)),

@@ -1,7 +1,7 @@
 import { shutdownSignal } from '../../apps/control-plane/src/program/shutdown-signal';
 import { createLogger } from '@causeway/telemetry';
 
-/** A program that fails as its argument says, and logs when it gets a signal to end. */
+/** A program that fails as its argument selects, and logs a signal to end. */
 const logger = createLogger({ level: 'info', program: 'test', pretty: false });
 const life = shutdownSignal(() => logger);
 life.signal.addEventListener('abort', () => logger.info('handed over'));

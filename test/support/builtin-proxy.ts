@@ -5,7 +5,7 @@ import { ToldPlane } from './told-plane';
 export interface BuiltinProxyOptions {
   /** Node id. */
   readonly id: string;
-  /** Where the control plane is, on loopback and in plain. */
+  /** Port of the control plane on loopback, in plain text. */
   readonly xdsPort: number;
   readonly plane?: Partial<BuiltinPlaneOptions>;
 }
@@ -24,7 +24,7 @@ export class BuiltinProxy {
     return this.told.plane;
   }
 
-  /** One of its counters or gauges, by Envoy's name; 0 where there is none. */
+  /** Returns one of its counters or gauges, by Envoy's name; 0 if there is none. */
   async stat(name: string): Promise<number> {
     return rawStats(await this.plane.stats()).get(name) ?? 0;
   }

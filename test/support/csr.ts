@@ -4,7 +4,7 @@ import * as x509 from '@peculiar/x509';
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A key pair of a workload; ECDSA P-256 unless said otherwise. */
+/** Makes a key pair of a workload; ECDSA P-256 unless given. */
 export async function csrKey(
   algorithm: webcrypto.EcKeyGenParams | webcrypto.RsaHashedKeyGenParams = P256,
 ): Promise<webcrypto.CryptoKeyPair> {

@@ -1,12 +1,15 @@
 import { spyOn } from 'jest-mock';
 import { exitOnError } from '@causeway/control-plane';
 
-/** What a program said before it ended by itself: its code, its output, its errors. */
+/** Exit code, output and errors of a program that ended by itself. */
 export type EndedProgram = readonly [code: number | null, out: string, err: string];
 
 class ProcessEnd extends Error {}
 
-/** Runs what a program does before it serves, in this process: a hundredth of the cost of a process. What it throws ends it as it ends a program. */
+/**
+ * Runs the start of a program up to the point where it serves, in this process: a hundredth of the cost of a process. An error ends it as it ends a
+ * program.
+ */
 export function runUntilItEnds(begin: () => unknown): EndedProgram {
   let [code, out, err]: [number | null, string, string] = [null, '', ''];
   const written = [

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 const children = new Set<ChildProcess>();
 
-/** Kills a process, should it still run, when this one exits: what has no channel to this one would not notice its end. */
+/** Kills a process when this one exits, if it still runs: a process without a channel to this one would not notice its end. */
 export function endsWithProgram<T extends ChildProcess>(child: T): T {
   if (!process.listeners('exit').includes(killAll)) process.on('exit', killAll);
   children.add(child);

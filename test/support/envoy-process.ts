@@ -12,7 +12,7 @@ export const ENVOY = process.env['CAUSEWAY_ENVOY'];
 export interface EnvoyOptions {
   /** Node id. */
   readonly id: string;
-  /** Where the control plane is. */
+  /** Port of the control plane. */
   readonly xdsPort: number;
   /** A control plane that is reached by TLS: the authority that is believed. */
   readonly ca?: string;
@@ -54,13 +54,13 @@ export class EnvoyProcess {
     return new EnvoyProcess(child, folder, Number(port));
   }
 
-  /** One of Envoy's counters or gauges; 0 where there is none. */
+  /** Returns one of Envoy's counters or gauges; 0 if there is none. */
   async stat(name: string): Promise<number> {
     const text = await this.ask(`/stats?filter=^${name.replaceAll('.', '\\.')}$`);
     return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
   }
 
-  /** Its counters and gauges whose names match; those that were never touched are left out. */
+  /** Returns its counters and gauges whose names match, without unused ones. */
   async stats(filter: RegExp): Promise<Readonly<Record<string, number>>> {
     const text = await this.ask(`/stats?usedonly&filter=${encodeURIComponent(filter.source)}`);
     return Object.fromEntries([...text.matchAll(/^(.+): (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
@@ -89,7 +89,7 @@ export class EnvoyProcess {
     });
   }
 
-  /** Kills it, where it still runs. */
+  /** Kills it, if it still runs. */
   async stop(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const over = once(this.child, 'exit');
@@ -111,7 +111,7 @@ function bootstrap({ id, xdsPort, ca }: EnvoyOptions): object {
   return {
     node: { id, cluster: 'test' },
     admin: { address: at(0) },
-    // As the bootstraps of control planes and agents say it: routes may have long regular expressions.
+    // As in the bootstraps of control planes and agents: routes may have long regular expressions.
     layered_runtime: {
       layers: [{ name: 'causeway', static_layer: { 're2.max_program_size.error_level': 1_000_000 } }],
     },

@@ -1,7 +1,7 @@
 /** Standard deviations within which 99.9 % of all fair draws are. */
 const BOUND = 3.2905;
 
-/** How often a share of `total` may come in so many fair draws, at least and at most, in 99.9 % of all cases. */
+/** Returns the bounds that the count of a share of `total` keeps in so many fair draws in 99.9 % of all cases. */
 function fairBounds(draws: number, weight: number, total: number): readonly [least: number, most: number] {
   const share = weight / total;
   const around = BOUND * Math.sqrt(draws * share * (1 - share));
@@ -20,8 +20,8 @@ function unfairShares(answers: readonly string[], weights: Readonly<Record<strin
 }
 
 /**
- * Draws until one draw is fair, at most three times: an unfair sharer is found each time, a fair one is missed once in 10^8. Returns
- * what the last draw was unfair in.
+ * Draws until one draw is fair, at most three times: an unfair sharer is found each time, a fair one is missed once in 10^8. Returns the deviation of
+ * the last draw.
  */
 export async function drawnFairly(
   draw: () => Promise<readonly string[]>,

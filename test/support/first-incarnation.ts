@@ -4,7 +4,7 @@ import type { TestGlobal, TestZone } from './sync-mesh';
 /** The services of a zone's first life. */
 const NAMES = ['a', 'b'];
 
-/** A zone joins, the global takes in its services `a` and `b`, and it goes: what comes under its name next may lack them. */
+/** Lets a zone join, the global receive its services `a` and `b`, and the zone go: its successor under the name may lack them. */
 export async function liveAndLeave(zone: TestZone, global: TestGlobal, spec: JsonObject): Promise<void> {
   await zone.join(global);
   for (const name of NAMES) await zone.put('MeshService', name, spec);

@@ -22,7 +22,7 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 const SAY = '/test.Echo/Say';
 /** Never answered. */
 const WAIT = '/test.Echo/Wait';
-/** Is UNAVAILABLE for as many attempts of a call as its header `x-fails` says; then the answer has the attempts before it. */
+/** Answers UNAVAILABLE for as many attempts of a call as its header `x-fails` sets; then the answer has the number of attempts before it. */
 const FAIL = '/test.Echo/Fail';
 const unary = { requestStream: false, responseStream: false } as const;
 const bytes = {
@@ -31,9 +31,9 @@ const bytes = {
   responseSerialize: asIs,
   responseDeserialize: asIs,
 } as const;
-/** Answered when the test says so. */
+/** Answered when the test releases it. */
 const HOLD = '/test.Echo/Hold';
-/** What every server has, by path. */
+/** Methods of every server, by path. */
 const METHODS = Object.fromEntries(
   [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL, HOLD].map((path) => [path, { path, ...unary, ...bytes }]),
 );
@@ -63,7 +63,10 @@ export class GrpcProgram {
 
   constructor(private readonly config: string) {}
 
-  /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
+  /**
+   * Makes a channel to `xds:///target`, and returns a function that calls through it: it resolves with the name that the server answers, or the code
+   * of the failure.
+   */
   channel(target: string, options: ChannelOptions = {}): (call?: GrpcCall) => Promise<string> {
     const client = new Client(`xds:///${target}`, new XdsChannelCredentials(credentials.createInsecure()), {
       ...options,
@@ -73,7 +76,7 @@ export class GrpcProgram {
     return (call) => callOn(client, call);
   }
 
-  /** Serves at this address by xDS, and says `name` to each call. */
+  /** Serves at this address by xDS, and answers each call with `name`. */
   async serve(name: string, at: string): Promise<void> {
     const server = new XdsServer({ [BOOTSTRAP]: this.config });
     this.ends.push(() => server.forceShutdown());
@@ -113,8 +116,8 @@ export class GrpcWorkload extends GrpcProgram {
 }
 
 /**
- * Timers that are made from now on keep no process alive: grpc-js-xds leaves an interval for each file watcher, and waits of 15
- * minutes for what it has no use for any more. Returns what takes this back.
+ * Unrefs timers that are made from now on: grpc-js-xds leaves an interval for each file watcher, and waits 15 minutes before it drops unused state.
+ * Returns a function that undoes it.
  */
 export function looseTimers(): () => void {
   const { setInterval: interval, setTimeout: timeout } = globalThis;
@@ -123,7 +126,7 @@ export function looseTimers(): () => void {
   return () => void Object.assign(globalThis, { setInterval: interval, setTimeout: timeout });
 }
 
-/** A gRPC server in plain text that says `name` to each call. */
+/** Starts a gRPC server in plain text that answers each call with `name`. */
 export async function plainGrpc(name: string): Promise<{ readonly port: number; stop(): void }> {
   const server = new Server();
   const port = await bind(server, handlersOf(name), '127.0.0.1:0', ServerCredentials.createInsecure());
@@ -132,14 +135,14 @@ export async function plainGrpc(name: string): Promise<{ readonly port: number; 
 
 /** A gRPC server that does not know xDS, and holds calls of `/test.Echo/Hold`. */
 export interface HoldingServer {
-  /** How many calls it holds. */
+  /** Returns how many calls it holds. */
   readonly held: () => number;
-  /** Answers what it holds. */
+  /** Answers the held calls. */
   release(): void;
   stop(): void;
 }
 
-/** A gRPC server with mutual TLS that says `name` to each call: where a server of the mesh, or an ingress, would be. */
+/** Starts a gRPC server with mutual TLS that answers each call with `name`, in place of a server of the mesh or an ingress. */
 export async function tlsGrpc(
   name: string,
   at: string,

@@ -7,16 +7,16 @@ import { text } from 'node:stream/consumers';
 import type { EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
 import { describeWith } from '../dns/programs';
 
-/** Where Debian puts each version of Postgres. */
+/** Folder in which Debian installs each version of Postgres. */
 const VERSIONS = '/usr/lib/postgresql';
 
-/** The programs of the newest Postgres of the machine, pg_dump and pg_basebackup among them; undefined where there is none. */
+/** Folder of the programs of the newest Postgres of the host, with pg_dump and pg_basebackup; undefined if there is none. */
 const POSTGRES_PROGRAMS: string | undefined = (existsSync(VERSIONS) ? readdirSync(VERSIONS) : [])
   .sort((a, b) => Number(b) - Number(a))
   .map((version) => join(VERSIONS, version, 'bin'))
   .find((folder) => ['postgres', 'pg_dump', 'pg_basebackup'].every((program) => existsSync(join(folder, program))));
 
-/** `describe` where the machine has a Postgres of its own: the embedded one has no pg_dump and no pg_basebackup. */
+/** `describe` if the host has a Postgres of its own: the embedded one has no pg_dump and no pg_basebackup. */
 export function describeWithPostgresPrograms(name: string, tests: () => void): void {
   const there = POSTGRES_PROGRAMS !== undefined;
   describeWith("Postgres' own programs", there, 'apt-get install postgresql')(name, tests);
@@ -51,12 +51,12 @@ export class InstalledPostgres {
     return server;
   }
 
-  /** The account that servers run as, where it is another than ours. */
+  /** The account that servers run as, if it is not ours. */
   get account(): { readonly uid: number; readonly gid: number } | undefined {
     return process.getuid?.() === 0 && this.owner ? { uid: this.owner.uid, gid: this.owner.gid } : undefined;
   }
 
-  /** Where the files of a server are. */
+  /** Returns the folder of a server's files. */
   files(name: string): string {
     return join(this.folder, name, 'data');
   }
@@ -76,7 +76,7 @@ export class InstalledPostgres {
     if (this.owner) await chown(path, this.owner.uid, this.owner.gid);
   }
 
-  /** Runs one of Postgres' programs to its end; rejects with what it says where it fails. */
+  /** Runs one of Postgres' programs to its end; if it fails, rejects with its output. */
   async run(program: string, ...args: readonly string[]): Promise<string> {
     const account = process.getuid?.() === 0 && this.owner ? { uid: this.owner.uid, gid: this.owner.gid } : {};
     const child = spawn(join(this.programs, program), args, {

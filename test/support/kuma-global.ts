@@ -17,9 +17,9 @@ import { kumaResponse } from './kuma-zone';
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
 /**
- * A Kuma global of a test: no handshake, each kind answered with what `state` holds then. What zones tell of the kinds
- * that it `relays` it passes on to the others as Kuma does (docs/reference/kds-wire.md §4): name, mesh, labels and spec survive its store;
- * what Kuma does not know of in a resource's meta, `cw-meta` with it, does not.
+ * A Kuma global of a test: no handshake, each kind answered with the present `state`. The kinds that it `relays` it passes from zone to zone as Kuma
+ * does (docs/reference/kds-wire.md §4): name, mesh, labels and spec survive its store; fields of a resource's meta that Kuma does not know, such as
+ * `cw-meta`, do not.
  */
 export class KumaGlobal {
   readonly asked: SubscribeRequest[] = [];
@@ -54,7 +54,7 @@ export class KumaGlobal {
     });
   }
 
-  /** Tells every zone the whole of a kind, but for what is its own. */
+  /** Sends to every zone the whole of a kind, without the zone's own resources. */
   say(kind: string): void {
     for (const zone of this.down.keys()) this.sayTo(zone, kind);
   }

@@ -33,7 +33,7 @@ export class KumaZone {
 
   constructor(readonly zone: string) {}
 
-  /** Opens GlobalToZoneSync and asks for these kinds; what was heard before is forgotten. */
+  /** Opens GlobalToZoneSync and asks for these kinds; forgets earlier messages. */
   ask(global: { readonly port: number }, kinds: readonly string[]): void {
     this.heard.clear();
     const stream = this.open(global, 'globalToZoneSync');

@@ -1,12 +1,12 @@
 import type { LeaderTerm } from '@causeway/runtime';
 
 /**
- * A term whose lease is found to have run out at the look number `lapsesAt`, as after a pause of the process: until then
- * nobody was told, for no timer has run. `end` ends it at any time.
+ * A term whose lease turns out to have ended at check number `lapsesAt`, as after a pause of the process: before that no signal comes, because no
+ * timer has run. `end` ends it at any time.
  */
 export class LapsingTerm implements LeaderTerm {
   private readonly over = new AbortController();
-  /** How often somebody has looked at the signal. */
+  /** Number of reads of the signal. */
   looks = 0;
 
   constructor(

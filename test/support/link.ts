@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** How a link carries bytes now. */
+/** The state of a link: how it carries bytes now. */
 type Carriage =
   | { readonly type: 'open' }
   /** Connections are refused. */
   | { readonly type: 'cut' }
   /** Messages are lost without an error. */
   | { readonly type: 'silent' }
-  /** What is sent arrives later, in order. */
+  /** Bytes arrive later, in order. */
   | { readonly type: 'slow'; readonly ms: number };
 
 /** A way to a server on this machine: a proxy for TCP that can be cut, slowed, half opened and led elsewhere. */
@@ -15,7 +15,7 @@ export class Link {
   private readonly server: Server = createServer({ pauseOnConnect: false }, (socket) => this.accept(socket));
   private readonly sockets = new Set<Socket>();
   private carriage: Carriage = { type: 'open' };
-  /** The port that it leads to; nobody is reached before. */
+  /** The port that it forwards to; 0 before it is set. */
   private target = 0;
   port = 0;
 
@@ -25,7 +25,7 @@ export class Link {
     if (address !== null && typeof address === 'object') this.port = address.port;
   }
 
-  /** Breaks what is open, and refuses what comes until `heal`. */
+  /** Breaks open connections, and refuses new ones until `heal`. */
   cut(): void {
     this.carriage = { type: 'cut' };
     this.reset();

@@ -7,7 +7,7 @@ import { zoneResources } from './zone-resources';
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
 
-/** What a proxy of a view would be told, at once and without a stream. */
+/** The resources of a proxy of a view, at once and without a stream. */
 export class ViewResources {
   private readonly source: EnvoyResources;
   private readonly wanted = new Map<string, Set<string>>();
@@ -15,7 +15,7 @@ export class ViewResources {
   constructor(
     zone: TrafficZone,
     name: string,
-    /** Another view is told from the next question on. */
+    /** The view; a new one applies from the next request on. */
     public view: EnvoyView,
   ) {
     this.source = zoneResources(zone, name);
@@ -39,13 +39,13 @@ export class ViewResources {
     for (const name of names) this.wanted.get(type)?.delete(name);
   }
 
-  /** What is asked for by name. */
+  /** Returns the names that are requested of a type. */
   asked(type: string): readonly string[] {
     return [...(this.wanted.get(type) ?? [])].sort();
   }
 }
 
-/** A builtin plane in this process that obeys a view of a zone; `refresh` tells it all that may have changed. */
+/** A builtin proxy in this process that applies a view of a zone; `refresh` notifies it of all that may have changed. */
 export class LocalPlane {
   readonly plane: BuiltinPlane;
   private known = new Map<string, readonly string[]>();
@@ -57,7 +57,7 @@ export class LocalPlane {
     this.plane = new BuiltinPlane(resources, { clock: systemClock, ...options });
   }
 
-  /** Resolves with what it cannot obey. */
+  /** Resolves with the features that it does not support. */
   async refresh(): Promise<readonly string[]> {
     const refusals: string[] = [];
     for (const type of [cluster, endpoints, secret, routes, listener]) {
@@ -75,7 +75,7 @@ export class LocalPlane {
     await this.refresh();
   }
 
-  /** One of its counters or gauges, by Envoy's name; 0 where there is none. */
+  /** Returns one of its counters or gauges, by Envoy's name; 0 if there is none. */
   async stat(name: string): Promise<number> {
     return rawStats(await this.plane.stats()).get(name) ?? 0;
   }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where test programs say which networks of loopback they have: a file a network, with the id of the process. */
+/** Folder in which test programs claim networks of loopback: a file a network, with the id of the process. */
 const CLAIMS = join(tmpdir(), 'causeway-networks');
 const TRIES = 1_000;
 
@@ -49,7 +49,7 @@ function claim(file: string): boolean {
   try {
     if (!isRunning(Number(readFileSync(file, 'utf8')))) rmSync(file, { force: true });
   } catch {
-    // Nobody has it.
+    // No process has it.
   }
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });

@@ -23,7 +23,7 @@ function readEnvironment(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    return ''; // it ended, or it is somebody else's
+    return ''; // it ended, or it belongs to another
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 
-/** A process of a service on loopback: where it listens, and its end. */
+/** A process of a service on loopback: its address, and a function that ends it. */
 export interface ServiceProcess {
   readonly port: number;
   /** Connections that it has taken so far. */
@@ -45,7 +45,7 @@ export function echo(name: string, host = '127.0.0.1', port = 0): Promise<Servic
   return listening(server, host, port);
 }
 
-/** As `echo`, behind TLS: where a proxy of the mesh, or a server outside it, would be. It says which server name it was asked for. */
+/** As `echo`, behind TLS, in place of a proxy of the mesh or a server outside it. It answers with the server name of the handshake. */
 export function tlsEcho(name: string, options: TlsOptions, host: string, port = 0): Promise<ServiceProcess> {
   const server = createTlsServer(options, (socket) => {
     const asked = typeof socket.servername === 'string' ? socket.servername : '';
@@ -62,7 +62,7 @@ export function httpService(name: string, host = '127.0.0.1', port = 0): Promise
   return listening(server, host, port);
 }
 
-/** What comes back for `text`; empty where the connection is refused, closed or reset before a byte came. */
+/** Returns the answer to `text`; empty if the connection is refused, closed or reset before a byte came. */
 export function say(address: string, port: number, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, address, () => socket.write(text));
@@ -74,7 +74,7 @@ export function say(address: string, port: number, text = 'hello'): Promise<stri
   });
 }
 
-/** Contexts of clients by what they are made of: to read certificate and key costs as much as a handshake. */
+/** TLS contexts of clients by their material: reading certificate and key costs as much as a handshake. */
 const contexts = new Map<string, SecureContext>();
 /** Most contexts that are kept: other test files have other certificates. */
 const MAX_CONTEXTS = 100;
@@ -93,7 +93,7 @@ export function tlsClient<T extends ConnectionOptions>(options: T) {
   return { rejectUnauthorized: false, secureContext: clientContext(options), ...options };
 }
 
-/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
+/** Returns what a server sends to a TLS client; empty if the connection ends before. */
 export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTls(tlsClient(options), () => socket.write(text));
@@ -105,7 +105,7 @@ export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<stri
   });
 }
 
-/** A connection of TLS from a source address that stays open after its handshake; undefined where it ends before. */
+/** Opens a TLS connection from a source address that stays open after its handshake; resolves with undefined if it ends before. */
 export function holdTls(
   localAddress: string,
   { host, port, ...options }: ConnectionOptions & { readonly host: string; readonly port: number },
@@ -119,12 +119,12 @@ export function holdTls(
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The name of the process that answered; the text of the answer where it was none. */
+  /** Name of the process that answered; the text of the answer if no process did. */
   readonly name: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One request on a connection of its own, a GET unless `method:` says another; status 0 where it ends without an answer. */
+/** Sends one request on a new connection, a GET unless `method:` is given; status 0 if it ends without an answer. */
 export function ask(
   address: string,
   port: number,

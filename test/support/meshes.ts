@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { DEFAULT_MESH_OWNER, Meshes, type MeshOwner } from '@causeway/meshes';
 import type { MeshesOptions } from '@causeway/meshes/testing';
 
-/** What the meshes of an index mean to a control plane with this owner. */
+/** Returns the meshes of an index for a control plane with this owner. */
 export function meshesOf(index: MeshesOptions['index'], owner: MeshOwner = DEFAULT_MESH_OWNER): Meshes {
   return new Meshes({ index, owner, parse });
 }

@@ -2,7 +2,7 @@ import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createMigratedDatabase } from './migrated-database';
 import { createTestDatabase, rowsOf } from './postgres';
 
-/** All that a store begins with, without what is drawn. */
+/** The rows that every new store has, without random values. */
 const FIRST_ROWS = `
   SELECT (SELECT jsonb_agg(name ORDER BY timestamp) FROM migrations) AS steps,
     (SELECT to_jsonb(h) - '{incarnation,relation,server}'::text[] FROM store_head h) AS head,

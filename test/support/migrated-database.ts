@@ -41,7 +41,7 @@ async function provideTemplate(): Promise<TestDatabase> {
   try {
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    // Loaded where it is needed: the store of the programs and all that it imports.
+    // Imported on demand: the store of the programs and all of its imports.
     if (rows.length === 0) await (await import('./migrated-template.js')).makeTemplate(client, name);
   } finally {
     await client.end();

@@ -2,7 +2,7 @@ import { migrateDatabase } from '@causeway/store-postgres/testing';
 import type { Client } from 'pg';
 import { createTestDatabase } from './postgres';
 
-/** Makes the database that others copy, under a name of its own first: a run that ends meanwhile leaves no half of one. */
+/** Makes the database that others copy, under a temporary name first: a run that is aborted leaves no half of one. */
 export async function makeTemplate(client: Client, name: string): Promise<void> {
   const made = await createTestDatabase();
   await migrateDatabase(made.url);

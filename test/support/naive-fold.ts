@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** What naive policies come to on a path. */
+/** Effective policies of a path, by the naive fold. */
 export interface NaivePath {
   /** The policies on it, the least specific first. */
   readonly policies: readonly NaivePolicy[];
@@ -37,7 +37,7 @@ function patched(target: Owned | undefined, patch: Owned): Owned {
   return { fields };
 }
 
-/** The most specific policy, then each less specific one with what is below it: that one dictates how (2.1 B). */
+/** Folds the most specific policy with each less specific one: the less specific one decides how (2.1 B). */
 export function folded(policies: readonly NaivePolicy[]): NaivePath {
   const last = policies[policies.length - 1];
   let result = owned(last?.body ?? {}, last?.key ?? '');

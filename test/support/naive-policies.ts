@@ -6,7 +6,7 @@ import { trialKinds, type Stored } from './random-policies';
 type Of<T extends Stored['type']> = Extract<Stored, { type: T }>;
 type Service = Of<'service'>;
 type Route = Of<'route'>;
-/** A step of a path: its name, in which namespace it stands, and who may attach to it. */
+/** A step of a path: its name, its namespace, and the namespaces whose policies may attach to it. */
 interface Step {
   readonly name: string;
   readonly level: string;
@@ -27,7 +27,7 @@ export const nameOf = ({ kind, mesh, zone, namespace, name }: Identity): string 
 export const stepName = (level: string, ...of: readonly (string | number)[]): string => [level, ...of].join(' ');
 const text = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Older first; what has no age is youngest. */
+/** Older first; a policy without an age is the youngest. */
 const byAge = (
   a: { readonly id: Identity; readonly order: number },
   b: { readonly id: Identity; readonly order: number },
@@ -39,8 +39,8 @@ const byAge = (
 };
 
 /**
- * What policies come to, worked out from nothing but what is stored, as the specification has it: which paths there are, which policies
- * stand on them, and their fold from the leaf to the root. It keeps nothing and is slow; nothing of the engine is in it.
+ * Computes effective policies from the stored resources alone, as the specification has it: the paths, the policies that stand on them, and their
+ * fold from the leaf to the root. It keeps nothing and is slow; nothing of the engine is in it.
  */
 export class NaivePolicies {
   private readonly services: readonly Service[];
@@ -48,7 +48,7 @@ export class NaivePolicies {
   private readonly routes: readonly Route[];
   private readonly granting: ReadonlySet<string>;
 
-  /** `zone` is where names are resolved: what was made there shadows what has its name elsewhere. */
+  /** `zone` is where names are resolved: resources of that zone shadow those of the same name elsewhere. */
   constructor(
     private readonly all: readonly Stored[],
     private readonly zone: string,
@@ -101,7 +101,9 @@ export class NaivePolicies {
     }
   }
 
-  /** Who has requests of their own: all; clients of a namespace with routes, or with policies for themselves; of a Gateway. */
+  /**
+   * Lists the groups of clients with requests of their own: all; clients of a namespace with routes, or with policies for themselves; of a Gateway.
+   */
   private groups(
     frontend: Service | Of<'gateway'>,
     definition: DefinitionSpec,
@@ -118,7 +120,7 @@ export class NaivePolicies {
     return new Set(['producer', ...routed, ...others]);
   }
 
-  /** The namespaces whose policies, for their own clients alone, stand on a service of another namespace or on a route of its producer. */
+  /** Returns the namespaces whose policies, for their own clients alone, attach to a service of another namespace or to a route of its producer. */
   private makers(
     frontend: Service | Of<'gateway'>,
     { crossNamespace }: DefinitionSpec,
@@ -139,7 +141,7 @@ export class NaivePolicies {
     return frontend.type === 'service' ? frontend.ports.map((port) => backend(frontend, port)) : [];
   }
 
-  /** Where nobody's routes decide, the service itself does; clients of a namespace have the producer's routes then. */
+  /** If nobody's routes decide, the service itself does; clients of a namespace have the producer's routes then. */
   private throughRoutes(frontend: Service | Of<'gateway'>, group: string, isMade: boolean): Step[][] {
     const { namespace } = frontend.id;
     if (frontend.type === 'gateway') {
@@ -206,14 +208,14 @@ export class NaivePolicies {
     });
   }
 
-  /** What a name finds in this zone: what was made here, else all that have the name. */
+  /** Returns the services that a name finds in this zone: its own, else all that have the name. */
   private visible(namespace: string, name: string): readonly Service[] {
     const all = this.services.filter(({ id }) => id.namespace === namespace && id.name === name);
     const here = all.filter(({ id }) => id.zone === this.zone);
     return here.length > 0 ? here : all;
   }
 
-  /** The policies of a step that count for these clients, the older first; where nothing is merged, the oldest alone. */
+  /** Returns the policies of a step that count for these clients, the older first; for a kind that merges nothing, the oldest alone. */
   private standing(
     { name, namespace, level }: Step,
     consumer: string | undefined,

@@ -40,12 +40,12 @@ net.createServer((socket) => {
 
 const dialers = new Map<NetworkNamespace, ChildProcess>();
 
-/** Starts a process that listens at each `address,port,answer`; to whoever connects it answers `ANSWER to ADDRESS`. */
+/** Starts a process that listens at each `address,port,answer`; it answers each connection with `ANSWER to ADDRESS`. */
 export function serveIn(namespace: NetworkNamespace, ...places: readonly string[]): Promise<ChildProcess> {
   return namespace.serve(SERVE, ...places);
 }
 
-/** What is answered at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after five seconds. */
+/** Returns the answer at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after five seconds. */
 export async function dialFrom(from: NetworkNamespace, ...addresses: readonly string[]): Promise<unknown> {
   const dialer = dialers.get(from) ?? (await from.serve(DIAL));
   dialers.set(from, dialer);
@@ -55,8 +55,7 @@ export async function dialFrom(from: NetworkNamespace, ...addresses: readonly st
 }
 
 /**
- * A way for programs in namespaces to a port of loopback out here, by a unix socket: no network of this machine is touched. The
- * server is the caller's to close.
+ * Relays a unix socket, which programs in namespaces reach, to a port of loopback: no network of this host is touched. The caller closes the server.
  */
 export async function relayTo(port: number, path: string): Promise<Server> {
   const server = createServer((socket) => {

@@ -5,7 +5,7 @@ import { NetworkFailure, type NetworkTools } from '@causeway/agent/testing';
 /** Whether network namespaces with packet filters can be made here: Linux, iproute2, nftables, and the right to. */
 export const canFilter = works('unshare', '-n', 'nft', 'list', 'ruleset') && works('ip', '-V');
 
-/** What a program in the namespace printed, and how it ended. */
+/** Output and exit code of a program in the namespace. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
@@ -36,7 +36,7 @@ export class NetworkNamespace implements NetworkTools {
     await this.run('ip', ['link', 'set', 'v0', 'addrgenmode', 'none', 'up']);
   }
 
-  /** Takes the cable of `connectHere` away: nobody on either side hears a word. */
+  /** Takes the cable of `connectHere` away, without notice to either side. */
   cut(): void {
     execFileSync('ip', ['link', 'delete', this.cable]);
   }
@@ -45,7 +45,7 @@ export class NetworkNamespace implements NetworkTools {
     return `v${this.keeper.pid}`;
   }
 
-  /** Lays a cable to another one; each end has an address of a network that both share, such as 10.7.1.1/24. */
+  /** Lays a cable to another namespace; each end has an address of a network that both share, such as 10.7.1.1/24. */
   async connect(other: NetworkNamespace, here: string, there: string): Promise<void> {
     const name = `v${other.keeper.pid}`;
     const peer = ['peer', 'name', 'v0', 'netns', String(other.keeper.pid)];
@@ -104,7 +104,7 @@ export class NetworkNamespace implements NetworkTools {
     return ['nsenter', ...this.enter];
   }
 
-  /** What `nsenter` needs to run a command in it. */
+  /** Returns the words of `nsenter` that run a command in it. */
   get enter(): readonly string[] {
     return ['-t', String(this.keeper.pid), '-n'];
   }

@@ -10,26 +10,26 @@ import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
 
 const LISTED: readonly string[] = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
 
-/** What the proxies of one view were given, and were not told since that it may be another. */
+/** Resources that the proxies of one view have, and for which no change was announced since. */
 interface Given {
-  /** Resources by type and name; undefined where there was none. */
+  /** Resources by type and name; undefined for a name without a resource. */
   readonly resources: Map<string, Map<string, EncodedResource | undefined>>;
-  /** What they listed, by type. */
+  /** The names that they listed, by type. */
   readonly lists: Map<string, ReadonlySet<string>>;
-  /** What they asked for and acked, so that a source that knows nothing of it can be told. */
+  /** Requests and acks of the proxies, to replay to a source that knows none of them. */
   readonly asked: ((of: EnvoyResources, proxy: Proxy<EnvoyView>) => void)[];
   /** Addresses that they use on demand, by the names of their clusters. */
   readonly onDemand: Set<string>;
 }
 
 /**
- * The resources of a zone, each of whose answers is held against a build from nothing: after each change, what a proxy was given and was
- * not told of since must be what resources that are made anew give. A difference is a proxy that is left behind.
+ * Compares each answer with a build from nothing: after each change, the resources of a proxy for which no change was announced must equal those of a
+ * fresh build. A difference is a stale proxy.
  */
 export class OracleSource implements ResourceSource<EnvoyView> {
-  /** What proxies hold that a build from nothing does not give. */
+  /** Resources that proxies hold and a build from nothing does not give. */
   readonly differences: string[] = [];
-  /** How many answers were compared. */
+  /** Number of compared answers. */
   compared = 0;
   private readonly views = new Map<EnvoyView, Given>();
 
@@ -43,7 +43,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
         for (const [view, { resources }] of this.views) {
           const isMeant = (only ?? view) === view && (group === undefined || group === source.findGroup(view));
           if (!isMeant) continue;
-          // Those that list what is their own alone are told by their group; what was asked for by name is told whoever asks.
+          // Views with lists of their own are notified by their group; requested names are notified in any case.
           const isFollowed = group !== undefined || !source.listsOwn(view);
           for (const name of names)
             if (isFollowed || !this.isListed(view, type, name)) resources.get(type)?.delete(name);
@@ -137,7 +137,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
     reuseEncoded(fresh, (view, type, name) => this.views.get(view)?.resources.get(type)?.get(name));
     const close = fresh.follow();
     for (const [view, { resources, lists, asked, onDemand }] of this.views) {
-      // What is used of an address is listed once its proxy has taken what it was told of it.
+      // A used address is listed once its proxy has acked the resources of it.
       if ([...onDemand].some((name) => resources.get(RESOURCE_TYPES.cluster)?.has(name) !== true)) continue;
       const proxy = { id: 'oracle', view };
       for (const ask of asked) ask(fresh, proxy);
@@ -182,9 +182,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
   }
 }
 
-/**
- * Gives each build of `fresh` what is held: where its bytes are the same they are not checked and hashed again, which is half of its cost.
- */
+/** Gives each build of `fresh` the held resources: equal bytes are not checked and hashed again, which is half of its cost. */
 function reuseEncoded(
   fresh: EnvoyResources,
   held: (view: EnvoyView, type: string, name: string) => EncodedResource | undefined,

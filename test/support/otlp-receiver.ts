@@ -8,6 +8,8 @@ export interface ReceivedSpan {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
   /** `service.name` of the program. */
   readonly service: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -55,7 +57,7 @@ export class OtlpReceiver {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** Answers nobody until `release`. */
+  /** Delays all answers until `release`. */
   hold(): void {
     this.held = [];
   }

@@ -2,7 +2,7 @@ import type { LeaderLease } from '@causeway/runtime';
 import type { ChangeBatch, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import { MemoryLease, MemorySessions, MemoryStore, type MemoryDisk } from '@causeway/store/testing';
 
-/** Where a control plane of a test keeps its state; a `PostgresBackend` is one. */
+/** Storage of a control plane of a test; a `PostgresBackend` is one. */
 export interface PlaneState {
   readonly store: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;

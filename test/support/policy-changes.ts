@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import { trafficResource } from './traffic-changes';
 import { shippedKinds, sketch } from './traffic-zone';
 
-/** A spec proper of each shipped kind, as its values vary; none of them is one that Envoy refuses. */
+/** Specs of each shipped kind with varying values; Envoy accepts all of them. */
 const specs: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
   TimeoutPolicy: fc.record(
     { request: fc.constantFrom('1s', '2s'), backendRequest: fc.constant('1s'), idle: fc.constantFrom('5s', '9s') },
@@ -71,7 +71,7 @@ const route = fc
   })
   .map(({ sectionName, ...target }): JsonObject => ({ ...target, ...(sectionName !== null && { sectionName }) }));
 
-/** What a kind can be for; a policy that names another than its kind declares takes no effect, and some do. */
+/** Targets of a kind; a policy that targets another than its kind declares takes no effect, and some do. */
 const ofRules = fc.oneof(above, placed(service), route);
 const ofBackends = fc.oneof(above, placed(service), external);
 const targets: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {

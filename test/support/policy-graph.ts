@@ -11,7 +11,7 @@ const identity = (kind: string, name: string, namespace: string): Identity => ({
   name,
 });
 
-/** A table of routes and one of policies over it, kept in step, with names in namespace `ns` unless said otherwise. */
+/** A table of routes and one of policies over it, kept in step, with names in namespace `ns` by default. */
 export class PolicyGraph {
   readonly routes: BindingTable;
   readonly table: PolicyTable;

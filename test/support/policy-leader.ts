@@ -23,16 +23,16 @@ import { meshesOf } from './meshes';
 import { RouteLeader } from './route-leader';
 import type { TestPlane } from './test-plane';
 
-/** What a leader that writes the status of policies has besides its plane. */
+/** Options of a leader that writes the status of policies. */
 export interface PolicyLeaderOptions {
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
   readonly isBeside?: boolean;
-  /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
+  /** Time until the leader reports that it waits, and interval of the next reports, ms; a second unless given. */
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
   /** The zones of Kuma, for which policies are translated; without it none is. */
   readonly kuma?: () => readonly string[];
-  /** In a zone with a global: reports to it, from what is known of proxies. */
+  /** In a zone with a global: reports to it the progress of its proxies. */
   readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'findPosition'>;
 }
 
@@ -72,12 +72,12 @@ export class PolicyLeader {
     return this.leader.settle();
   }
 
-  /** How many policies stand how, by the reason of their condition `Enforced`. */
+  /** Returns how many policies have each reason of the condition `Enforced`. */
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(policyCounts([this.loop]));
   }
 
-  /** How many rows the loop of policies has written. */
+  /** Returns how many rows the loop of policies has written. */
   get written(): number {
     return this.leader.runner.stats.loops['policies']?.written ?? 0;
   }
@@ -115,7 +115,7 @@ export function policyId({ cp }: Pick<TestPlane, 'cp'>, kind: string, name: stri
   return { kind, mesh: 'default', zone: ownZone(cp), namespace, name };
 }
 
-/** A change that puts a policy, route, service or Gateway, of namespace `ns` unless the name says `namespace/name`. */
+/** Returns a change that puts a policy, route, service or Gateway, of namespace `ns` unless the name is `namespace/name`. */
 export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string, spec: JsonObject): PutChange {
   const [name = '', namespace = 'ns'] = called.split('/').reverse();
   const id = policyId(plane, kind, name, namespace);
@@ -130,7 +130,7 @@ export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string
   return { type: 'put', id, expect: 'any', labels, spec };
 }
 
-/** The conditions of a policy in a few words: `Accepted=True/Accepted …`; `-` where there are none. */
+/** Returns the conditions of a policy in a few words: `Accepted=True/Accepted …`; `-` if there are none. */
 export function conditionsOf(plane: TestPlane, id: Identity, messages = false): string {
   return said(plane.get(id)?.status?.['conditions'], messages) || '-';
 }

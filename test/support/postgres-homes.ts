@@ -18,12 +18,12 @@ export class PostgresHomes {
     return this.named(name).url;
   }
 
-  /** Copies a database to which nobody is connected, as a backup does. */
+  /** Copies a database without connections, as a backup does. */
   async copy(from: string, to: string): Promise<void> {
     this.databases.set(to, await createTestDatabase(this.named(from)));
   }
 
-  /** Takes a copy of a database of others, to which nobody is connected; the store in it goes on as if it had begun there. */
+  /** Copies a database of others, without connections; the store in it continues as if it had begun there. */
   async copyOf(others: PostgresHomes, name: string): Promise<void> {
     const database = await createTestDatabase(others.named(name));
     this.databases.set(name, database);

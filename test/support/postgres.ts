@@ -30,7 +30,7 @@ async function onServer(statement: string): Promise<void> {
   await rowsOf(serverUrl(), statement);
 }
 
-/** Rows of one statement, on a connection of its own. */
+/** Returns the rows of one statement, on a new connection. */
 export async function rowsOf<Row extends QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined); // the statement fails

@@ -106,7 +106,7 @@ export class ProcessMesh {
     return file;
   }
 
-  /** Where the global is, what it is verified by, and a token; those of an earlier start while the global is away. */
+  /** Returns the global's address, the authority that verifies it, and a token; those of an earlier start while the global is away. */
   async credentials(zone: string): Promise<PlaneEnvironment> {
     const known = this.tokens.get(zone);
     if (known) return known;

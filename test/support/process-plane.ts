@@ -7,7 +7,7 @@ import { until } from './until';
 /** A control plane that starts beside many others on a busy machine takes its time, ms. */
 export const START_TIMEOUT = 240_000;
 
-/** What a control plane said of where it listens. */
+/** Addresses that a control plane reported. */
 interface Doors {
   rest?: string;
   diagnostics?: string;
@@ -106,22 +106,22 @@ export class ProcessPlane {
     return this.doors.diagnostics ?? '';
   }
 
-  /** Where the gRPC API listens, as `grpc://host:port`. */
+  /** Address of the gRPC API, as `grpc://host:port`. */
   get grpcUrl(): string {
     return this.doors.grpc ?? '';
   }
 
-  /** Where zones connect, as `host:port`. */
+  /** Address where zones connect, as `host:port`. */
   get kdsAddress(): string {
     return this.doors.kds ?? '';
   }
 
-  /** Where the zone's DNS listens, as `host:port`. */
+  /** Address of the zone's DNS, as `host:port`. */
   get dnsAddress(): string {
     return this.doors.dns?.[0] ?? '';
   }
 
-  /** Where the zone's proxies connect, as `host:port`. */
+  /** Address where the zone's proxies connect, as `host:port`. */
   get xdsAddress(): string {
     return this.doors.xds ?? '';
   }

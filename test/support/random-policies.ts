@@ -171,7 +171,7 @@ const definitions: readonly Stored[] = Object.keys(trialKinds).map((kind) => ({
   id: at('MetaresourceDefinition', '', kind),
 }));
 
-/** What nothing can be said without: the kinds, and a service in each namespace. */
+/** Resources that every test needs: the kinds, and a service in each namespace. */
 export const foundation: readonly Stored[] = [
   ...definitions,
   ...NAMESPACES.map((where) => ({

@@ -14,7 +14,7 @@ const CANCEL = Buffer.from([0, 0, 0, 8]);
 /** `:method: POST` and `:scheme: http` of HPACK's static table. */
 const POST_HTTP = [0x83, 0x86];
 
-/** Where a raw connection goes, and from which address of this machine. */
+/** Target of a raw connection, and the address of this host that it comes from. */
 export interface RawTarget {
   readonly host: string;
   readonly port: number;
@@ -22,7 +22,7 @@ export interface RawTarget {
   readonly localAddress?: string;
 }
 
-/** What became of a raw connection. */
+/** Outcome of a raw connection. */
 export interface RawEnd {
   /** The code of the server's GOAWAY. */
   readonly code: number | undefined;

@@ -4,7 +4,7 @@ import type { RestAccess } from '@causeway/rest/testing';
 import { systemClock, type Clock } from '@causeway/runtime';
 import { OpenAuthenticator } from './admin-credential';
 
-/** What a test says of who may reach its server; without more whoever sends no credentials is an administrator. */
+/** Access to the server of a test; by default a caller without credentials is an administrator. */
 export interface TestAccess {
   readonly operatorToken?: string;
   /** False: who sends no credentials is nobody, as in a control plane. */

@@ -17,7 +17,7 @@ type Stream = ClientDuplexStream<Buffer, Buffer>;
 
 /** A Causeway zone of a test that sends what it likes on its streams, and reads or does not. */
 export class RoughZone {
-  /** What the global has answered and asked for on ZoneToGlobalSync. */
+  /** Requests and answers of the global on ZoneToGlobalSync. */
   readonly heard: WireRequest[] = [];
   /** Messages that the transport has taken from us. */
   accepted = 0;

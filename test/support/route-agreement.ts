@@ -17,7 +17,7 @@ export interface Disagreement {
 const REQUESTS = 50;
 const AT_ONCE = 50;
 const MOST_FOUND = 10;
-/** What Envoy answers to a gRPC call by an HTTPRoute in place of 500 and redirects (docs/reference/routing.md). */
+/** Answers of Envoy to a gRPC call by an HTTPRoute in place of 500 and redirects (docs/reference/routing.md). */
 const ANSWERED_UNKNOWN = /^(grpc 14|3\d\d .*)$/;
 const UNKNOWN = 'grpc 2';
 

@@ -10,13 +10,13 @@ import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from './meshes';
 import type { TestPlane } from './test-plane';
 
-/** What a leader of tests has besides its plane. */
+/** Options of a leader of tests, besides its plane. */
 export interface RouteLeaderOptions {
   readonly clock?: Clock;
   /** The store that it writes to; that of the plane unless given. */
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
-  /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
+  /** Time until the leader reports that it waits, and interval of the next reports, ms; a second unless given. */
   readonly patience?: { readonly first: number; readonly then: number };
   /** The zones of Kuma, for which routes are translated; without it none is. */
   readonly kuma?: () => readonly string[];
@@ -62,7 +62,7 @@ export class RouteLeader {
     for (let steps = 0; await this.runner.step(); steps++) if (steps > 10_000) throw new Error('it never settles');
   }
 
-  /** How many rows the loop of routes has written. */
+  /** Returns how many rows the loop of routes has written. */
   get written(): number {
     return this.runner.stats.loops['routes']?.written ?? 0;
   }

@@ -11,7 +11,7 @@ import { httpRequest, type Asked } from './routing-mesh';
 import { ToldAnswers } from './told-answers';
 import { until } from './until';
 
-/** What a process got, and what came back. */
+/** A request as a process got it, and the answer. */
 export interface Routed {
   readonly status: number;
   /** The process that answered; empty where a proxy did. */
@@ -39,7 +39,7 @@ export class RoutedPlane {
   private readonly clients: string[] = [];
   private readonly processes: Server[] = [];
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  /** What processes do with requests. */
+  /** Answers of processes to requests. */
   readonly answers = new ToldAnswers();
   /** The path of each request that a process got, in their order. */
   readonly received: string[] = [];
@@ -117,7 +117,7 @@ export class RoutedPlane {
     await this.obeyed();
   }
 
-  /** Where a client reaches a service. */
+  /** Returns the address at which a client reaches a service. */
   addressOf(service: string, client = this.clients[0] ?? ''): string {
     return this.host(10 + 20 * Math.max(0, this.clients.indexOf(client)) + this.services.indexOf(service));
   }
@@ -156,14 +156,14 @@ export class RoutedPlane {
     await this.obeyed();
   }
 
-  /** Resolves when every client has taken all that it was told. */
+  /** Resolves when every client has acked everything. */
   async obeyed(): Promise<void> {
     await until('what clients were told', () =>
       [...this.plane.views.keys()].every((node) => this.plane.isSettled(node)),
     );
   }
 
-  /** What the table of routes says of a request. */
+  /** Returns the decision of the table of routes for a request. */
   decide(
     { from = 'mesh', to = 'echo', port = PORTS.http, ...asked }: Asked,
     isReady: (service: Identity) => boolean = () => true,
@@ -180,7 +180,7 @@ export class RoutedPlane {
     return evaluate(table, { client: { namespace: from }, frontend, port, request: httpRequest(asked) }, isReady);
   }
 
-  /** One request from a client of a namespace, over a connection that is kept unless the header `connection` says `close`. */
+  /** Sends one request from a client of a namespace, over a kept connection unless the header `connection` is `close`. */
   ask({ from = 'mesh', to = 'echo', port = PORTS.http, method = 'GET', url = '/', ...asked }: Asked): Promise<Routed> {
     const { host = 'echo', headers = {} } = asked;
     const at = this.addressOf(to, from);
@@ -220,7 +220,7 @@ export class RoutedPlane {
   }
 }
 
-/** What a process said that it got; of an answer of a proxy there is nothing. */
+/** Parses the request that a process reports in its answer; an answer of a proxy has none. */
 function bodyOf(text: string): Pick<Routed, 'name' | 'url' | 'headers'> {
   const none = { name: '', url: '', headers: {} };
   if (!text.startsWith('{')) return none;

@@ -21,7 +21,7 @@ const PORTS = [
   { port: 7070, name: 'grpc' },
 ];
 
-/** Who asks for what: by default namespace `mesh` sends `GET /` to `echo:80` of namespace `mesh`. */
+/** A caller and its request: by default namespace `mesh` sends `GET /` to `echo:80` of namespace `mesh`. */
 export interface Asked {
   readonly from?: string;
   readonly to?: string;
@@ -78,7 +78,7 @@ export class RoutingMesh {
     return service;
   }
 
-  /** Puts a route, younger than all before unless `order` says otherwise. */
+  /** Puts a route, younger than all before unless `order` is given. */
   route(
     kind: RouteKind,
     name: string,

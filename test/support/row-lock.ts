@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { until } from './until';
 
-/** A lock that a test holds in a database, so that writes of others stand still in the middle. */
+/** A lock that a test holds in a database, so that writes of others wait in the middle. */
 export class RowLock {
   private constructor(private readonly client: Client) {}
 

@@ -13,7 +13,7 @@ export interface RowVersion {
   readonly labels: Readonly<Record<string, string>>;
   /** Of this store. */
   readonly revision: number;
-  /** Of the store where it was made; null where that is this one. */
+  /** Origin's incarnation; null if this store is the origin. */
   readonly originIncarnation: string | null;
   readonly originRevision: number;
   /** When it was committed here, ms since 1970. */

@@ -65,7 +65,7 @@ export async function tablesOf(url: string): Promise<string> {
   }
 }
 
-/** A private key in the forms in which it could be written down: `texts`, and `bytes` for what is not text. */
+/** Returns the forms in which a private key could be written down: `texts`, and `bytes` for binary forms. */
 export function formsOfKey(pem: string): { readonly texts: readonly string[]; readonly bytes: readonly Buffer[] } {
   const key = createPrivateKey(pem);
   const { d = '' } = key.export({ format: 'jwk' });

@@ -21,19 +21,19 @@ const IDENTITY = 'identity';
 const PAUSES = { base: 100, cap: 5_000 };
 const PORT = 16_379;
 
-/** How the zone of simulated agents is reached. */
+/** Address and credentials of the zone of simulated agents. */
 export interface SimulatedZone {
   /** `host:port` of the xDS ports of its replicas. */
   readonly addresses: readonly string[];
-  /** By what they are verified, PEM; plain text where it is absent. */
+  /** The authority that verifies its ports, PEM; plain text if absent. */
   readonly authority?: string;
   /** A dataplane token of the workload `WORKLOAD`. */
   readonly token: string;
 }
 
 /**
- * The streams of an agent without its proxy, by the clients of the real agent: registration and lease, and all that its Dataplane is
- * told. It shows the certificate that the zone signs for its key from then on. What it is told it holds in memory.
+ * The streams of an agent without its proxy, by the clients of the real agent: registration and lease, and all resources of its Dataplane. It shows
+ * the certificate that the zone signs for its key from then on. It keeps received resources in memory.
  */
 export class SimulatedAgent {
   private readonly held = new Map<string, Map<string, EncodedResource>>();
@@ -43,7 +43,7 @@ export class SimulatedAgent {
   private client: AdsClient | undefined;
   private running: Promise<void> = Promise.resolve();
   private identity: AdsClientTls['identity'];
-  /** Counts streams. Each asks for a name that nobody has: its answer is the first that the stream gives. */
+  /** Counts streams. Each asks for a name that does not exist: its answer is the first on the stream. */
   private streams = 0;
   private isAnswered = false;
   private isRegistered = false;
@@ -78,13 +78,13 @@ export class SimulatedAgent {
     return this.settled;
   }
 
-  /** Where its streams stand, for messages. */
+  /** State of its streams, for messages. */
   get reason(): string {
     const lease = this.holder.states().get(`${MESH}/${this.name}`);
     return JSON.stringify({ attachment: this.holder.attachment, lease, ads: this.client?.state });
   }
 
-  /** Attaches; asks what its Dataplane is to be told when it is registered. */
+  /** Attaches; asks for the resources of its Dataplane when that is registered. */
   start(): void {
     const tags = { 'kuma.io/service': WORKLOAD };
     const networking = { address: '127.0.0.1', inbound: [{ port: PORT, tags }] };

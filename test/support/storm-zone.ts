@@ -17,7 +17,7 @@ export class StormZone {
     private plane: ProcessPlane,
     private readonly env: PlaneEnvironment,
     private readonly place: { readonly database: TestDatabase; readonly folder: string },
-    /** How agents reach it. */
+    /** Address and credentials for agents. */
     readonly reached: SimulatedZone,
   ) {}
 
@@ -63,7 +63,7 @@ export class StormZone {
     await this.place.database.drop();
   }
 
-  /** The stored Dataplanes by name, with the moment at which each was made: one that was withdrawn and registered again has another. */
+  /** Returns the stored Dataplanes by name, with their creation times: a Dataplane that was withdrawn and registered again has another. */
   async dataplanes(): Promise<ReadonlyMap<string, string>> {
     const rows = await this.rows(
       `SELECT name, created_at::text AS made FROM resources WHERE kind = 'Dataplane' AND deleted_at IS NULL`,

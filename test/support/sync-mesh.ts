@@ -10,7 +10,7 @@ import { TestPlane } from './test-plane';
 import { meshesOf } from './meshes';
 import { untilSoon } from './until';
 
-/** Zones of tests come back within milliseconds, and a clock may stand still. */
+/** Rates for tests: zones come back within milliseconds, and a clock may stand still. */
 const OFTEN = { burst: 1_000_000, perSecond: 1_000 };
 const UNLIMITED = { handshakes: OFTEN, streams: OFTEN, address: OFTEN };
 
@@ -152,7 +152,7 @@ export interface JoinedMesh {
   close(): Promise<void>;
 }
 
-/** A global with the Mesh `default`, and zones that know it: what is made from now on counts from when it is made. */
+/** A global with the Mesh `default`, and zones that know it: from now on creation times are exact. */
 export async function joinedMesh(): Promise<JoinedMesh> {
   const global = new TestGlobal();
   const [east, west] = [new TestZone('east'), new TestZone('west')];

@@ -25,11 +25,11 @@ export class TestAuthority {
     /** PEM. */
     readonly certificate: string,
     private readonly keys: webcrypto.CryptoKeyPair,
-    /** What stands behind the certificates that it issues: its own, where it is no root. */
+    /** Certificates that follow those that it issues: its own, unless it is a root. */
     private readonly behind = '',
   ) {}
 
-  /** A root; `below` is how many authorities may stand in between. */
+  /** Makes a root; `below` is how many authorities may follow in a chain. */
   static async create(name: string, below = 0): Promise<TestAuthority> {
     x509.cryptoProvider.set(webcrypto);
     const keys = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);

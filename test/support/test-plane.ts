@@ -52,7 +52,7 @@ export class TestPlane {
     throw new Error('this plane has a database');
   }
 
-  /** What a resource made here is called. */
+  /** Returns the identity of a resource made here. */
   id(kindName: string, name: string, at: Partial<Identity> = {}): Identity {
     const kind = this.kinds.kind(kindName);
     if (!kind) throw new Error(`no kind ${kindName}`);
@@ -95,7 +95,7 @@ export class TestPlane {
     return [...this.index.ofKind(kind)].map(({ id }) => (id.zone === '' ? id.name : `${id.zone}/${id.name}`)).sort();
   }
 
-  /** Resolves when the condition holds; it is looked at after each change of the index. */
+  /** Resolves when the condition holds; it is checked after each change of the index. */
   async until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * What processes do with a request is what its header `x-do` says: `hold` leaves it without an answer, `503` answers so; with a number
- * after it only the first so many attempts of the request of this `x-id`. Any other attempt is answered at once.
+ * Answers requests as their header `x-do` says: `hold` leaves one without an answer, `503` answers so; with a number after it only the first so many
+ * attempts of the request of this `x-id`. Any other attempt is answered at once.
  */
 export class ToldAnswers {
   private readonly attempts = new Map<string, number>();
   private readonly held = new Set<() => void>();
 
-  /** How often processes got the request of this id. */
+  /** Returns how often processes got the request of this id. */
   attemptsOf(id: string): number {
     return this.attempts.get(id) ?? 0;
   }
@@ -25,7 +25,7 @@ export class ToldAnswers {
     response.once('close', () => this.held.delete(answer));
   }
 
-  /** How many requests wait. */
+  /** Returns how many requests wait. */
   get waiting(): number {
     return this.held.size;
   }

@@ -58,7 +58,7 @@ const dataplane = fc
     address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
     zone: fc.constantFrom('west', 'east'),
     ingress: fc.boolean(),
-    // The backends of its VirtualNode, and what it lists itself.
+    // The backends of its VirtualNode, and its own list.
     backends: fc.option(fc.subarray(['a', 'b', 'b.c']), { nil: undefined }),
     listed: fc.option(fc.subarray(['a', 'b', 'b.c']), { nil: undefined }),
     outbounds: fc.subarray(['a', 'b']),
@@ -161,7 +161,7 @@ const trust = fc
     sketch('MeshTrust', name, { trustDomain: domain, caBundles: [{ type: 'Pem', pem: { value: pem } }] }, { zone }),
   );
 
-/** Settings in force, missing ones, broken ones, and a Mesh of somebody else. */
+/** Valid settings, missing ones, broken ones, and a Mesh of another controller. */
 const meshes = fc
   .record({
     mesh: fc.constantFrom('default', 'other'),

@@ -20,7 +20,7 @@ const LOCALHOST = {
   subscribe: () => () => undefined,
 };
 
-/** Where hosts are reached by these rules of what may be dialled; of names only `localhost`. */
+/** Returns a source of hosts by these rules of what may be dialled; of names only `localhost`. */
 function hostsBy(...rules: readonly string[]): HostSource {
   const parsed = parseDialRules(rules);
   if (!parsed.ok) throw new Error(parsed.errors.join('; '));
@@ -30,14 +30,14 @@ function hostsBy(...rules: readonly string[]): HostSource {
 /** For servers outside the mesh that a test has on loopback. */
 export const LOOPBACK_HOSTS = hostsBy('0.0.0.0/0');
 
-/** What carries traffic: a real Envoy, or the builtin plane. */
+/** Kind of proxy that carries traffic: a real Envoy, or the builtin proxy. */
 export type ProxyKind = 'envoy' | 'builtin';
 /** The kinds that can be tried here. */
 export const PROXY_KINDS: readonly ProxyKind[] = ENVOY === undefined ? ['builtin'] : ['envoy', 'builtin'];
 
 /**
- * A zone that tells real Envoys what its index says: no database, no program. Its workloads have certificates of the zone's own
- * authority. `stop` leaves nothing open.
+ * A zone that serves its index to real Envoys: no database, no program. Its workloads have certificates of the zone's own authority. `stop` leaves
+ * nothing open.
  */
 export class TrafficPlane {
   readonly server: XdsServer<EnvoyView>;
@@ -52,7 +52,7 @@ export class TrafficPlane {
   private readonly unfollow: () => void;
   readonly routes: FollowedRoutes;
   readonly policies: FollowedPolicies;
-  /** Where it serves xDS. */
+  /** Port of xDS. */
   port = 0;
 
   private constructor(
@@ -137,7 +137,7 @@ export class TrafficPlane {
     this.views.set(node, { ...view, identity: () => ({ chain, key: { pem: key } }) });
   }
 
-  /** What a proxy rejected of what it was told, and what was never told because it breaks Envoy's rules. */
+  /** Returns the resources that a proxy rejected, and those that were not sent because they break Envoy's rules. */
   problems(): readonly string[] {
     return this.server
       .proxies()
@@ -147,7 +147,7 @@ export class TrafficPlane {
       ]);
   }
 
-  /** True when a proxy holds all that it was told. */
+  /** Whether a proxy has acked all resources. */
   isSettled(node: string): boolean {
     const proxy = this.server.proxies().find(({ id }) => id === node);
     return proxy !== undefined && proxy.types.every((type) => type.ackedRevision === this.source.revision);

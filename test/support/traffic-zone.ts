@@ -12,7 +12,7 @@ import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@caus
 import { ResourceIndex } from '@causeway/store';
 import type { AccessSource } from '@causeway/xds-translation';
 
-/** What of a resource a test chooses. */
+/** Fields of a resource that a test chooses. */
 export interface TrafficSketch {
   readonly mesh?: string;
   readonly zone?: string;
@@ -83,7 +83,7 @@ export class TrafficZone {
     this.index.load({ point: { incarnation: 'test', revision: 0 }, resources: [...resources], tombstones: [] });
   }
 
-  /** Whether a complete first state of what decides about access was stored; it is, unless a test says otherwise. */
+  /** Whether a complete first state of the access settings was stored; true by default. */
   set isReady(ready: boolean) {
     this.ready = ready;
     if (ready) for (const listener of this.waiting) listener();

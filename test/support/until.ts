@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Between two questions, ms. */
 const PAUSE = { shortest: 25, longest: 250, afterSlow: 500 };
 
-/** Between two looks at what this process knows itself, ms. */
+/** Interval between two checks of state within this process, ms. */
 const LOOK_INTERVAL = 2;
 
 /** A tenth of the time that was waited; where a question takes long, such as a program that is started, as long as it took. */
@@ -13,8 +13,8 @@ function pauseAfter(waited: number, last: number): number {
 }
 
 /**
- * Asks until the answer is neither undefined nor false and returns it; fails after `timeoutMs`, naming `what`. It asks less often the
- * longer it waits: what is waited for needs the same processor.
+ * Calls until the answer is neither undefined nor false and returns it; fails after `timeoutMs`, naming `what`. The interval grows with the wait: the
+ * awaited work needs the same processor.
  */
 export async function until<T>(
   what: string,
@@ -34,8 +34,8 @@ export async function until<T>(
 }
 
 /**
- * Resolves once the condition holds; it is looked at every few ms and not in each turn of the event loop, since a wait that spins takes a whole
- * core from what it waits for.
+ * Resolves once the condition holds; it is checked every few ms and not in each turn of the event loop, since a busy wait takes a whole core from the
+ * awaited work.
  */
 export async function untilSoon(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(LOOK_INTERVAL);

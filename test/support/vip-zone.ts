@@ -6,7 +6,7 @@ import type { Change } from '@causeway/store';
 import { meshesOfZone } from './meshes';
 import { EAST, idOf, LoopHarness, put, type Replica } from './loop-harness';
 
-/** How long freed addresses rest here, ms. */
+/** Cooldown of freed addresses here, ms. */
 export const COOLDOWN = 60_000;
 
 /** The ranges of the product. */
@@ -67,7 +67,7 @@ export class VipZone {
     return (await this.harness.get(service(name)))?.status;
   }
 
-  /** The address of a service, all of `status.vip` where it is not ours, undefined where there is none. */
+  /** Returns the address of a service, all of `status.vip` if another writer set it, undefined if there is none. */
   async vip(id: Identity | string): Promise<unknown> {
     const row = await this.harness.get(typeof id === 'string' ? service(id) : id);
     const held = row?.status?.['vip'] as JsonObject | undefined;

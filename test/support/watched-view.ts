@@ -3,14 +3,14 @@ import type { EnvoyView } from '@causeway/xds-translation';
 
 const LISTED = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
 
-/** The proxies of one view as a server follows them: what is announced to them, by `type name`. */
+/** The proxies of one view as a server follows them: records the announcements to them, by `type name`. */
 export class WatchedView {
   readonly announced = new Set<string>();
   /** The revisions of the announcements. */
   readonly revisions: number[] = [];
   readonly close: () => void;
 
-  /** `asked`: what they ask for by name, by type. */
+  /** `asked`: names that they request, by type. */
   constructor(
     private readonly source: ResourceSource<EnvoyView>,
     private readonly view: EnvoyView,
@@ -32,7 +32,7 @@ export class WatchedView {
     this.look();
   }
 
-  /** Takes what is listed, and what they asked for; later changes of that are announced. */
+  /** Reads the lists, and the requested resources; records later announcements of these. */
   look(): void {
     for (const type of LISTED)
       for (const name of this.source.names({ id: 'watched', view: this.view }, type))

@@ -11,7 +11,7 @@ import type { ServerCredentials } from '@grpc/grpc-js';
 import { deltaClient, sotwClient, type DeltaClient, type SotwClient } from './ads-client';
 import { MapSource } from './xds-source';
 
-/** Admits every node by its id but `nobody`; a node `view:id` has that view. */
+/** Admits every node by its id except `nobody`; a node `view:id` has that view. */
 class TestAuthenticator implements ProxyAuthenticator<string> {
   readonly callers: ProxyCaller[] = [];
   readonly refused = new Set<string>(['nobody']);

@@ -10,12 +10,12 @@ import {
 
 type Named = { readonly name: string } | { readonly clusterName: string };
 
-/** Resources in memory, the same for all views; what a wildcard gets is all of a type, or what `list` says of a proxy. */
+/** Resources in memory, the same for all views; a wildcard gets all of a type, or what `list` returns for a proxy. */
 export class MapSource implements ResourceSource<string> {
   revision = 0;
-  /** What proxies asked for by name: `proxy type name`. */
+  /** Names that proxies requested: `proxy type name`. */
   readonly asked: string[] = [];
-  /** What breaks rules. */
+  /** Resources that break rules. */
   readonly refusals: RefusedResource[] = [];
   /** Names whose resources cannot be made. */
   readonly broken = new Set<string>();

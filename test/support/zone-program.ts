@@ -32,7 +32,7 @@ export class ZoneProgram {
     readonly restUrl: string,
   ) {}
 
-  /** Starts one that leads, or follows another on the same database. */
+  /** Starts a program that leads, or follows another on the same database. */
   static async start(
     env: Environment,
     clock: Clock = systemClock,
@@ -77,7 +77,7 @@ export class ZoneProgram {
     return this.app.get(XdsPort, { strict: false });
   }
 
-  /** By what proxies verify it; undefined where it serves them in plain text. */
+  /** The authority that verifies its port for proxies; undefined in plain text. */
   get authority(): string | undefined {
     return this.app.get(XdsCertificates, { strict: false }).certificates()?.authority();
   }

@@ -4,13 +4,13 @@ import { fillAtOnce } from '@causeway/store/testing';
 import { EnvoyResources, type AccessSource } from '@causeway/xds-translation';
 import type { EnvoyResourcesOptions } from '@causeway/xds-translation/testing';
 
-/** What resources of a zone are derived from. */
+/** Sources from which resources of a zone are derived. */
 export interface ResourcesPlace {
   readonly index: IndexReader;
   readonly access: AccessSource;
 }
 
-/** What resources need besides: routes of their own, and everything at once, where nothing else is given. */
+/** Returns the options of resources: routes of their own, and everything at once, unless given. */
 export function resourceOptions(
   { index, access }: ResourcesPlace,
   zone: string,

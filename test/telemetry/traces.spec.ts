@@ -6,7 +6,7 @@ import { adminFetch } from '../support/admin-credential';
 
 const CALLER = 'b7ad6b7169203331';
 
-/** A traceparent of a caller of its own. */
+/** Returns a traceparent of an external caller. */
 function traceparent(isSampled = true): { readonly traceId: string; readonly header: string } {
   const traceId = randomBytes(16).toString('hex');
   return { traceId, header: `00-${traceId}-${CALLER}-${isSampled ? '01' : '00'}` };
@@ -46,8 +46,8 @@ describe('the trace of a request', () => {
   }
 
   /**
-   * The spans of a trace, once west's DNS knows the service and east's answer was seen. Each program tells of its
-   * spans by a timer of its own, so what came before in time may come to the receiver after it.
+   * Returns the spans of a trace, once west's DNS knows the service and east's answer was seen. Each program sends its spans by a timer of its own,
+   * so an earlier span may arrive later.
    */
   async function whole(traceId: string): Promise<readonly ReceivedSpan[]> {
     const steps = [
@@ -92,7 +92,7 @@ describe('the trace of a request', () => {
       'west: loop vip',
     ]);
     expect(vip?.attributes).toMatchObject({ 'causeway.kind': 'MeshService', 'causeway.name': 'redis' });
-    // What was written before it, in a trace that nobody samples, has come to west by now.
+    // Earlier writes, in a trace that nobody samples, have come to west by now.
     expect(receiver.trace(unsampled.traceId)).toEqual([]);
   });
 

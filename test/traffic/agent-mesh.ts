@@ -9,16 +9,16 @@ import type { At } from './calls';
 import { ended, PROCESS_PORT, startService } from './web-service';
 import { PORT, TrafficMesh, type TrafficSettings } from './traffic-mesh';
 
-/** What of an installation with agents a test chooses. */
+/** Options of an installation with agents. */
 export interface AgentMeshSettings extends Omit<TrafficSettings, 'hasIngresses'> {
   readonly plane?: 'builtin' | 'envoy';
   /** Of each zone; 1 by default. */
   readonly ingresses?: number;
 }
 
-/** What of an instance a test chooses. */
+/** Options of an instance. */
 export interface InstanceSettings {
-  /** One of loopback where it is left out. */
+  /** A machine; one of loopback if absent. */
   readonly machine?: Machine;
   /** Of the health check. */
   readonly interval?: string;
@@ -36,21 +36,21 @@ export interface AgentInstance {
   process: ChildProcess;
 }
 
-/** Where the programs of a machine are, whose services others reach at `address`. */
+/** A machine that runs programs, whose services others reach at `address`. */
 export interface Machine {
   readonly address: string;
-  /** Where its processes listen: an address of loopback. */
+  /** Address of loopback on which its processes listen. */
   readonly loopback: string;
-  /** What comes before each command that runs there. */
+  /** Words before each command that runs there. */
   readonly enter: readonly string[];
-  /** Where it reaches the control planes; loopback where it is left out. */
+  /** Address at which it reaches the control planes; loopback if absent. */
   readonly gateway?: string;
 }
 
 /** An agent whose programs reach services at their virtual IPs. */
 export interface AgentClient {
   readonly agent: AgentProcess;
-  /** Where it answers names. */
+  /** Address of its DNS. */
   readonly dns: At;
 }
 
@@ -135,7 +135,7 @@ export class AgentMesh {
     await this.untilReady(one);
   }
 
-  /** What the zone says of the first inbound of an instance; undefined where it has no Dataplane, or does not answer. */
+  /** Returns the zone's state of the first inbound of an instance; undefined if it has no Dataplane, or the zone does not answer. */
   async stateOf({ zone, name }: Pick<AgentInstance, 'zone' | 'name'>): Promise<string | undefined> {
     for (const replica of this.traffic.replicasOf(zone)) {
       const found = await replica.get(`/meshes/default/dataplanes/${name}`);

@@ -15,13 +15,13 @@ import { EndpointWatch } from './endpoint-watch';
 import { RequestLoad } from './request-load';
 import { PORT } from './traffic-mesh';
 
-/** How long a lease lives without a heartbeat, ms. */
+/** Length of a lease without a heartbeat, ms. */
 const LEASE = 5_000;
 /** Requests under way: a machine that is slow is not flooded. */
 const MOST_OPEN = 50;
 const HOSTNAME = 'web.svc.east.mesh.local';
 const NAMES = ['web-1', 'web-2', 'web-3'];
-/** What the endpoints of the service are named. */
+/** Names of the endpoints of the service. */
 const [IN_EAST, EVERYWHERE] = [`kri_msvc_default_east__web_${PORT}`, `kri_mzsvc_default___everywhere_${PORT}`];
 
 describe('machines with agents in two zones', () => {
@@ -29,7 +29,7 @@ describe('machines with agents in two zones', () => {
   let client: AgentClient;
   let instances: readonly AgentInstance[] = [];
   let vip: At;
-  /** A machine of its own, where one can be made, and its cable. */
+  /** A machine in a network namespace, if one can be made, and its cable. */
   let far: { readonly namespace: NetworkNamespace; readonly machine: Machine } | undefined;
   const watches: EndpointWatch[] = [];
   const placeOf = ({ at }: Pick<AgentInstance, 'at'>): string => `${at.address}:${at.port}`;
@@ -66,7 +66,7 @@ describe('machines with agents in two zones', () => {
     await far?.namespace.close();
   });
 
-  /** Who registered an instance, and when: another one after a withdrawal. */
+  /** Returns the identity and time of an instance's registration: another one after a withdrawal. */
   const registrationOf = async (name: string): Promise<unknown> =>
     (await mesh.traffic.zone('east').get(`/meshes/default/dataplanes/${name}`))?.['creationTime'];
   const resolved = async (): Promise<readonly string[]> => {
@@ -129,7 +129,7 @@ describe('machines with agents in two zones', () => {
     expect(await until('the name', async () => (await resolved()).length > 0 && resolved())).toEqual([vip.address]);
     const after = new RequestLoad(vip, { rate: 20, fresh: 10, mostOpen: MOST_OPEN });
     await answered(after, 20);
-    // What must outlive it: two lengths of a lease.
+    // The endpoints must outlive two lengths of a lease.
     await pause(Math.max(0, killed + 2 * LEASE - performance.now()));
     expect((await after.stop()).failures).toEqual([]);
 
@@ -145,7 +145,7 @@ describe('machines with agents in two zones', () => {
     const before = await Promise.all(others.map(registrationOf));
     expect(before).not.toContain(undefined);
     const gone = [firstOf(instances)];
-    // Only where a machine of its own can be made.
+    // Only if a network namespace can be made.
     if (far) gone.push(await mesh.instance('east', 'far', 'far-1', far));
     far?.namespace.cut();
     await gone[0]?.agent.end('SIGKILL');

@@ -33,7 +33,7 @@ spec:
         - {virtualNodeRef: {name: red}, weight: 4}
 `;
 
-/** White by a name of its own, and the front of the example with that beside its backend. */
+/** White under a name of its own, and the front of the example with that beside its backend. */
 const WHITE = `apiVersion: appmesh.k8s.aws/v1beta2
 kind: VirtualService
 metadata: {name: white, namespace: colors}
@@ -59,7 +59,9 @@ spec:
     const fronts = new Map<string, At>();
     let traffic: TrafficMesh;
 
-    /** An instance of a version: an HTTP process that says the colour, its Dataplane with the labels of its Deployment, and its Envoy. */
+    /**
+     * Starts an instance of a version: an HTTP process that answers with the colour, its Dataplane with the labels of its Deployment, and its Envoy.
+     */
     async function instance(zone: string, color: string): Promise<void> {
       const server = createServer((_, answer) => answer.end(color));
       server.keepAliveTimeout = 60_000;

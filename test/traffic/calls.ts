@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Where something listens. */
+/** An address that listens. */
 export interface At {
   readonly address: string;
   readonly port: number;
 }
 
-/** How long a call may take, ms: a connection that hangs is a failure. */
+/** Time limit of a call, ms: a connection that hangs is a failure. */
 const PATIENCE = 20_000;
 
 export interface CallOptions {
@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly localAddress?: string;
 }
 
-/** What comes back on a connection of its own; empty where it is refused, ends, or nothing comes in time. */
+/** Returns the answer on a new connection; empty if it is refused, ends, or nothing comes in time. */
 export function call({ address, port }: At, { text = 'who', localAddress }: CallOptions = {}): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, ...(localAddress !== undefined && { localAddress }) });
@@ -31,7 +31,7 @@ export function call({ address, port }: At, { text = 'who', localAddress }: Call
   });
 }
 
-/** Calls until somebody answers; the answer, and ms since `began` (performance.now()). */
+/** Calls until there is an answer; returns it, and ms since `began` (performance.now()). */
 export async function firstAnswer(
   at: At,
   { text = 'who', began = performance.now(), timeoutMs = 120_000 } = {},
@@ -45,7 +45,7 @@ export async function firstAnswer(
   }
 }
 
-/** What became of the calls of a load. */
+/** Outcome of the calls of a load. */
 export interface LoadOutcome {
   /** Calls that have begun, and those that have ended. */
   readonly begun: number;
@@ -83,7 +83,7 @@ export class Load {
     for (let n = 0; n < lasting; n++) this.running.push(this.callOn());
   }
 
-  /** What happened so far. */
+  /** Returns the outcome so far. */
   get outcome(): LoadOutcome {
     const { begun, calls, failures, reconnected } = this;
     return { begun, calls, failures: [...failures], answers: Object.fromEntries(this.answers), reconnected };
@@ -95,7 +95,7 @@ export class Load {
     return this.outcome;
   }
 
-  /** What became of the call number `n`. */
+  /** Records the outcome of call number `n`. */
   private note(n: number, answer: string): void {
     this.calls++;
     if (answer === '') this.failures.push(n);

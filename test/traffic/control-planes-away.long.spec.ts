@@ -1,6 +1,6 @@
-/*
- * Control planes are killed and traffic goes on; one that comes back sends nothing that has not changed. Also:
- * test/envoy/envoy.spec.ts, libs/agent-service/src/scenarios/answers.spec.ts.
+/**
+ * Control planes are killed and traffic goes on; a control plane that comes back sends only changes. Also: test/envoy/envoy.spec.ts,
+ * libs/agent-service/src/scenarios/answers.spec.ts.
  */
 import { ENVOY } from '../support/envoy-process';
 import { until } from '../support/until';

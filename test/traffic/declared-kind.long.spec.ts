@@ -9,7 +9,7 @@ import { adminFetch } from '../support/admin-credential';
 const DEFINITION = '/metaresourcedefinitions/paintpolicies.policies.example.com';
 const LIST = '/meshes/default/paintpolicies';
 
-/** What of the kind differs from round to round, what its policies say, and who is killed while they are there. */
+/** Parameters of a round: the version of the kind, the specs of its policies, and the process that is killed meanwhile. */
 interface Round {
   readonly differs: object;
   readonly intent: object;
@@ -121,7 +121,7 @@ describe('a kind that is declared, used, explained and deleted under load', () =
     reads.join(await (name === 'east' ? mesh.traffic.recover(name) : mesh.traffic.mesh.startGlobal()));
   }
 
-  /** What west says of the policy `of-all`, which counts for the service of east as west sees it. */
+  /** Expects west's explanation of the policy `of-all`, which counts for the service of east as west sees it. */
   async function expectExplained(intent: object): Promise<void> {
     const west = mesh.traffic.zone('west');
     const isOurs = { kind: 'PaintPolicy', effective: intent };

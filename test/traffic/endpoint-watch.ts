@@ -8,7 +8,7 @@ export type Serving = ReadonlySet<string>;
 
 const HEALTHY: readonly HealthStatus[] = [HealthStatus.UNKNOWN, HealthStatus.HEALTHY];
 
-/** Follows the endpoints of destinations as the proxies of a zone are told them, by a stream as a proxy has it. */
+/** Follows the endpoints of destinations by a stream as the proxies of a zone have it. */
 export class EndpointWatch {
   private readonly known = new Map<string, Serving>();
   private readonly waiting = new Set<() => void>();
@@ -18,7 +18,7 @@ export class EndpointWatch {
     client.stream.on('data', () => this.take());
   }
 
-  /** `names` of destinations, as docs/reference/xds-translation.md has them. Needs a Dataplane of its own in the zone. */
+  /** Opens a watch of destinations, with `names` as in docs/reference/xds-translation.md. Needs a Dataplane of its own in the zone. */
   static async open(traffic: TrafficMesh, zone: string, names: readonly string[]): Promise<EndpointWatch> {
     const name = `watch-${zone}`;
     await traffic.put(traffic.zone(zone), 'Dataplane', name, { networking: { address: traffic.machine() } });
@@ -31,7 +31,7 @@ export class EndpointWatch {
     return watch;
   }
 
-  /** Those that serve a destination; undefined where the zone has not said it. */
+  /** Returns the endpoints that serve a destination; undefined before the zone has sent them. */
   serving(name: string): Serving | undefined {
     return this.known.get(name);
   }

@@ -1,9 +1,8 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * An endpoint that is killed fails no connection after 1 s; this zone, then the other one, then this one. Also:
  *   test/envoy/reach.spec.ts, test/envoy/ingress.spec.ts.
- * * The state of an inbound says that an endpoint is healthy; a user or the agent of the host writes it. What dies
- *   without a word is left by the proxies themselves, which find that connections to it fail.
+ * * The state of an inbound says that an endpoint is healthy; a user or the agent of the host writes it. Proxies themselves leave an endpoint that dies without notice, because connections to it fail.
  */
 import { ENVOY } from '../support/envoy-process';
 import { until } from '../support/until';
@@ -66,7 +65,7 @@ const RATE = 100;
     instances = await Promise.all(instances.map((one) => traffic.revive(one)));
     await settled('west-1', 'west-2');
     const { failures } = await load.stop();
-    // What a second is where nothing else is slow.
+    // Failures later than a second after a kill: nothing else is slow here.
     const late = failures.filter((n) => !killed.some((at) => Math.abs(n - at) < RATE));
     expect(late).toEqual([]);
   });

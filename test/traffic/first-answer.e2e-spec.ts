@@ -1,5 +1,5 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * PUT of redis in east, SET through west's Envoy, GET in east; first answers by `bench/first-answer.ts`.
  * * Another server identity, another client identity, plaintext and an unknown server name are refused and counted.
  *   Also: test/envoy/modes.spec.ts.
@@ -7,7 +7,7 @@
  *   test/envoy/envoy.spec.ts, test/envoy/proxies.spec.ts, libs/agent-service/src/scenarios/proxy-status.spec.ts.
  * * Whoever has the authority of east is nobody of west; what grpc-js leaves open is shown. Also:
  *   test/envoy/grpc-mesh.spec.ts.
- * * The shares of a route of the global are obeyed in both zones. Also: test/envoy/routes.spec.ts.
+ * * The shares of a route of the global are applied in both zones. Also: test/envoy/routes.spec.ts.
  */
 import { createServer, get, Agent, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -181,7 +181,7 @@ spec:
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
     const vips = new Map<string, At>();
 
-    /** An instance of a service of namespace `store`: an HTTP process that says the service's name, its Dataplane and its Envoy. */
+    /** Starts an instance of a service of namespace `store`: an HTTP process that answers with the service's name, its Dataplane and its Envoy. */
     async function instance(zone: string, service: string): Promise<void> {
       const server = createServer((_, answer) => answer.end(service));
       server.keepAliveTimeout = 60_000;

@@ -5,7 +5,7 @@ import { createWorkloadKey } from '@causeway/identity';
 import { SignJWT } from 'jose';
 import type { ProcessPlane } from '../support/process-plane';
 
-/** How a proxy of a test connects, and as whom. */
+/** Address and identity with which a proxy of a test connects. */
 export interface ProxyBootstrap {
   readonly id: string;
   readonly token: string;

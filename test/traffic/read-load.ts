@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ProcessPlane } from '../support/process-plane';
 import { adminFetch } from '../support/admin-credential';
 
-/** What is read of each control plane, in turn. */
+/** Paths that are read of each control plane, in turn. */
 const PATHS = [
   '/meshes/default/meshservices',
   '/meshes/default/dataplanes',
@@ -20,7 +20,7 @@ interface Reader {
 
 /** Reads control planes over REST, each one request after the other, until it is stopped. */
 export class ReadLoad {
-  /** What was not answered with 200. */
+  /** Requests that were not answered with 200. */
   readonly failures: string[] = [];
   private readonly readers = new Map<string, { readonly reader: Reader; readonly done: Promise<void> }>();
 

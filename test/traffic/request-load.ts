@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { At } from './calls';
 
-/** What became of the requests of a load. */
+/** Outcome of the requests of a load. */
 export interface RequestOutcome {
   readonly requests: number;
   /** Requests without a good answer: when they began, ms since the load did, and why. */
@@ -30,13 +30,13 @@ export interface Answer {
 export interface RequestLoadOptions {
   /** Requests a second. */
   readonly rate: number;
-  /** How many of them on connections of their own. */
+  /** Number of them on connections of their own. */
   readonly fresh: number;
   /** Connections that last, for all the others, at most; 32 by default. */
   readonly lasting?: number;
-  /** Most requests under way: where the machine cannot answer the rate, fewer are sent. All of the rate where it is left out. */
+  /** Most requests under way: if the host cannot answer the rate, fewer are sent. By default all of the rate. */
   readonly mostOpen?: number;
-  /** Is told of every good answer as it comes. */
+  /** Called with every good answer. */
   readonly answered?: (answer: Answer) => void;
 }
 
@@ -73,7 +73,7 @@ export class RequestLoad {
     return performance.now() - this.began;
   }
 
-  /** What happened so far. */
+  /** Returns the outcome so far. */
   get outcome(): RequestOutcome {
     const { requests, failures, resent, times, waits } = this;
     const answers = Object.fromEntries(this.answers);
@@ -149,6 +149,6 @@ export class RequestLoad {
 
 type Sent =
   | { readonly type: 'answer'; readonly text: string }
-  /** A connection that had served others was closed before it said anything. */
+  /** A connection that had served others was closed before an answer began. */
   | { readonly type: 'closed' }
   | { readonly type: 'failure'; readonly reason: string };

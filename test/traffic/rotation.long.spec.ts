@@ -1,5 +1,5 @@
 /*
- * What must hold, and where else it is tested:
+ * Requirements of this file, and their other tests:
  * * Certificates are renewed and an authority is rotated under load, and no call fails. Also:
  *   test/envoy/xds-port.spec.ts.
  * * The key of a zone's authority is in no other database and in no recorded byte. Also:
@@ -20,7 +20,7 @@ import { TrafficMesh, type Instance } from './traffic-mesh';
   let east: string;
   let vip: At;
   let proxies: readonly EnvoyProcess[];
-  /** An instance of west that nobody calls. */
+  /** An instance of west that is never called. */
   let idle: Instance;
   let stolen: StolenAuthority;
   /** The authorities of east, the first before it is rotated. */
@@ -39,7 +39,7 @@ import { TrafficMesh, type Instance } from './traffic-mesh';
     pairs.push(...(await stolen.pairs()));
     vip = await traffic.vip('west', 'web', 'east');
     await until('an answer', async () => (await call(vip)) === 'web-1:who');
-    // Who was never connected is not waited for.
+    // The rotation does not wait for proxies that were never connected.
     await until('idle has a certificate', async () => (await serialOf(idle.proxy)) || undefined);
   });
   afterAll(async () => {

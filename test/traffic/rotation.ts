@@ -1,7 +1,7 @@
 import type { EnvoyProcess } from '../support/envoy-process';
 import type { ProcessPlane } from '../support/process-plane';
 
-/** What a zone shows of its certificate authority. */
+/** The state of a zone's certificate authority. */
 export interface ShownAuthority {
   readonly step: 'steady' | 'trusting' | 'retiring';
   readonly usedBy?: string;
@@ -14,7 +14,7 @@ export async function authorityOf(zone: ProcessPlane): Promise<ShownAuthority> {
   return shown as ShownAuthority;
 }
 
-/** The serial of the certificate that a proxy has now; empty where it has none. */
+/** Returns the serial of the certificate that a proxy has now; empty if it has none. */
 export async function serialOf(proxy: EnvoyProcess): Promise<string> {
   const certs = await proxy.ask('/certs');
   return /"cert_chain": \[\s*\{[^}]*?"serial_number": "([0-9a-f]+)"/.exec(certs)?.[1] ?? '';

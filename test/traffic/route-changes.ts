@@ -9,10 +9,10 @@ import { ended, PROCESS_PORT, startService } from './web-service';
 /** The versions of a service, each of which answers its name. */
 export const VERSIONS = ['one', 'two'] as const;
 export type Version = (typeof VERSIONS)[number];
-/** What of a route is changed so that requests of `/` go to the other version. */
+/** The field of a route that is changed so that requests of `/` go to the other version. */
 export type ChangeKind = 'weight' | 'match';
 
-/** How many requests, begun one after the other, must all have gone the new way before a change counts as in force. */
+/** Number of consecutive requests that must all have gone the new way before a change counts as in force. */
 const ENOUGH = 100;
 
 /** The service `one` of zone east with a second version of it, both behind one proxy, and the HTTPRoute `one` that decides between them. */
@@ -64,20 +64,20 @@ function rulesOf(kind: ChangeKind, to: Version): readonly RouteRule[] {
   ];
 }
 
-/** Which way the requests of a load go: give its `answered` to the load. */
+/** Records which way the requests of a load go: give its `answered` to the load. */
 export class WayOfRequests {
   private answers: Answer[] = [];
 
   readonly answered = (answer: Answer): void => void this.answers.push(answer);
 
-  /** What was answered before is of no interest any more. */
+  /** Forgets earlier answers. */
   forget(): void {
     this.answers = [];
   }
 
   /**
-   * Waits until requests go to a version and none goes anywhere else any more.
-   * @returns when the first request of those began, by performance.now(): `since` where none went elsewhere after it.
+   * Waits until all requests go to a version. @returns when the first request of those began, by performance.now(): `since` if none went elsewhere
+   * after it.
    */
   async all(to: Version, since: number): Promise<number> {
     await until(`requests go to ${to}`, () => this.from(to, since).length >= ENOUGH);

@@ -12,7 +12,7 @@ export interface StolenPair {
   readonly sealed: string;
 }
 
-/** The certificate authority of a zone in the hands of somebody who has its database and the key of its secrets. */
+/** The certificate authority of a zone in the hands of an attacker who has its database and the key of its secrets. */
 export class StolenAuthority {
   private constructor(
     private readonly backend: PostgresBackend,

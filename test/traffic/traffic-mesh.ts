@@ -14,7 +14,7 @@ import type { At } from './calls';
 import type { Slot } from './vip-churn';
 import { dataplaneToken, writeBootstrap, type ProxyBootstrap } from './proxy-bootstrap';
 
-/** What of an installation a test chooses. */
+/** Options of an installation. */
 export interface TrafficSettings {
   readonly zones?: readonly string[];
   /** Settings of every control plane. */
@@ -38,13 +38,13 @@ export interface Instance {
   readonly zone: string;
   /** Of its Dataplane, and what its process answers. */
   readonly name: string;
-  /** Where its proxy listens. */
+  /** Address of its proxy. */
   readonly at: At;
   readonly process: ServiceProcess;
   readonly proxy: EnvoyProcess;
 }
 
-/** What a Dataplane says of an instance. */
+/** Fields of an instance that its Dataplane has. */
 export interface RegisteredInstance extends Pick<Instance, 'zone' | 'name' | 'at'> {
   readonly service: string;
   readonly process: { readonly port: number };
@@ -119,7 +119,7 @@ export class TrafficMesh {
     return found;
   }
 
-  /** Where the n-th ingress of a zone listens. */
+  /** Returns the address of the n-th ingress of a zone. */
   ingressAt(zone: string, n = 0): At {
     return { address: `${this.block}.${INGRESSES + n}.${this.zones.indexOf(zone) + 1}`, port: INGRESS_PORT };
   }
@@ -143,7 +143,7 @@ export class TrafficMesh {
     };
   }
 
-  /** Starts a process that answers `<name>:<what it is told>`, its Dataplane and its proxy. */
+  /** Starts a process that answers `<name>:<request>`, its Dataplane and its proxy. */
   async instance(zone: string, service: string, name: string): Promise<Instance> {
     const process = await this.echo(name);
     const registered = { zone, name, at: { address: this.machine(), port: PORT }, process };
@@ -195,12 +195,12 @@ export class TrafficMesh {
     return this.proxy(zone, name, { 'causeway.io/capture': 'bind' });
   }
 
-  /** Where a MeshService of zone `origin` is reached in another zone; waits until it is. */
+  /** Returns the address of a MeshService of zone `origin` in another zone; waits until it has one. */
   vip(zone: string, service: string, origin: string): Promise<At> {
     return this.vipOf(zone, `meshservices/${service}?zone=${origin}`);
   }
 
-  /** Where a service is reached in a zone; waits until it is. */
+  /** Returns the address of a service in a zone; waits until it has one. */
   vipOf(zone: string, path: string): Promise<At> {
     return until(`${path} has an address in ${zone}`, async () => {
       const found = await this.mesh.zone(zone).get(`/meshes/default/${path}`);
@@ -243,7 +243,7 @@ export class TrafficMesh {
     });
   }
 
-  /** What verifies the ports of a zone for proxies; undefined where they are in plain text. */
+  /** Returns the authority that verifies the ports of a zone for proxies; undefined in plain text. */
   authorityOf(zone: string): Promise<string | undefined> {
     return this.zone(zone)
       .text('/rest/ca')
@@ -278,7 +278,7 @@ export class TrafficMesh {
     this.network.release();
   }
 
-  /** Puts what says that a zone is entered there; a token for the ingress. */
+  /** Puts the ZoneIngress of a zone; returns a token for it. */
   async declareIngress(zone: string, name: string, { address, port }: At): Promise<string> {
     const plane = this.mesh.zone(zone);
     await this.put(plane, 'ZoneIngress', name, { networking: { address, port } });

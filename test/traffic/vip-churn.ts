@@ -11,7 +11,7 @@ export interface Slot {
   readonly port: number;
 }
 
-/** How services come and go, and who calls them. */
+/** Options of the churn: how services come and go, and their callers. */
 export interface ChurnOptions {
   readonly zone: ProcessPlane;
   readonly slots: readonly Slot[];
@@ -22,11 +22,11 @@ export interface ChurnOptions {
   /** Services made in all, and how many stay at one time. */
   readonly services: number;
   readonly alive: number;
-  /** It goes on, up to five times as long, until it has seen this; to the end of `services` where it is left out. */
+  /** It goes on, up to five times as long, until it has seen this; to the end of `services` if absent. */
   readonly isEnough?: (outcome: ChurnOutcome) => boolean;
   /** Services made a second, at most. */
   readonly rate: number;
-  /** How long a service waits for a call that is answered at its address before it goes, ms; on a slow machine proxies hear of it late. */
+  /** Time for which a service waits before it goes for a call that is answered at its address, ms; on a slow host proxies learn of it late. */
   readonly awaitsCall?: number;
   /** ms between two calls of one caller. */
   readonly every: number;
@@ -34,7 +34,7 @@ export interface ChurnOptions {
 
 export interface ChurnOutcome {
   readonly made: number;
-  /** How often an address went on to another process. */
+  /** Returns how often an address passed to another process. */
   readonly reused: number;
   readonly calls: number;
   readonly answered: number;
@@ -155,7 +155,7 @@ export class VipChurn {
     await Promise.all(open);
   }
 
-  /** An address that is held, or, half of the time, one that was freed. */
+  /** Returns an address that is held, or, half of the time, a freed one. */
   private pick(): string | undefined {
     const held = [...this.alive.values()].filter((vip) => vip !== '');
     const from = Math.random() < 0.5 && this.freed.length > 0 ? this.freed : held;

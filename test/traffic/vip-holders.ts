@@ -13,7 +13,7 @@ interface Holding {
   to: number;
 }
 
-/** Who held which address when, as a test saw it: it knows of a holder later than the control plane did, and of its end earlier. */
+/** Records which owner held which address when, as a test saw it: it learns of an owner later than the control plane did, and of its end earlier. */
 export class VipHolders {
   private readonly held = new Map<string, Holding[]>();
 
@@ -33,7 +33,7 @@ export class VipHolders {
     return (this.held.get(vip) ?? []).some((one) => one.owner !== by && one.from <= from && to <= one.to);
   }
 
-  /** How often an address went to another owner than the one before. */
+  /** Returns how often an address passed to another owner. */
   get reused(): number {
     const owners = [...this.held.values()].map((each) => each.map(({ owner }) => owner));
     return owners.reduce((sum, each) => sum + each.filter((owner, i) => i > 0 && owner !== each[i - 1]).length, 0);

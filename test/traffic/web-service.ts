@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { endsWithProgram } from '../support/ends-with-program';
 
 const SERVICE = join(__dirname, 'web-service.mjs');
-/** Where a process listens, at the address of its machine. */
+/** Port of a process, at the address of its machine. */
 export const PROCESS_PORT = 9_080;
 
-/** Where a process of a service runs. */
+/** Place of a process of a service. */
 export interface ServicePlace {
   /** The address of loopback where it listens. */
   readonly loopback: string;
-  /** What comes before its command. */
+  /** Words before its command. */
   readonly enter?: readonly string[];
 }
 

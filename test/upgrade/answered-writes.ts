@@ -3,7 +3,7 @@ import type { ReplicatedPlane } from './replicated-plane';
 import type { Findings } from './findings';
 import { adminFetch } from '../support/admin-credential';
 
-/** The label that says which write of a resource it is. */
+/** The label with the number of a resource's write. */
 export const WRITE = 'upgrade/write';
 /** The bound of every wait, ms: for an answer, with another replica by turns, and for a write at another place. A busy machine is no failure. */
 export const LONGEST = 180_000;
@@ -19,7 +19,7 @@ export interface Document {
   readonly spec: unknown;
 }
 
-/** The writes of one user at one control plane, one after the other, and what was answered to them. */
+/** The writes of one user at one control plane, one after the other, and their answers. */
 export class AnsweredWrites {
   /** By path, the number of its newest answered write; undefined where that deleted it. */
   private readonly last = new Map<string, string | undefined>();
@@ -65,7 +65,7 @@ export class AnsweredWrites {
   }
 }
 
-/** Status 0 where nobody answered. */
+/** Status 0 if no server answered. */
 async function send(url: string, request: RequestInit): Promise<{ readonly status: number; readonly text: string }> {
   try {
     const headers = { 'content-type': 'application/json' };

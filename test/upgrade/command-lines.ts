@@ -18,7 +18,7 @@ const GENERATOR = JSON.stringify({
   },
 });
 
-/** What a user asks by REST: the whole command, and what is sent to it. */
+/** Commands of a user over REST: the whole command, and its input. */
 const AT_GLOBAL = [['zones'], ['version'], ['get', 'meshes'], ['get', 'hostnamegenerators'], ['apply', '-f', '-']];
 const IN_ZONE = [
   ['get', 'meshservices'],
@@ -45,7 +45,7 @@ interface Asked {
   readonly args: readonly string[];
 }
 
-/** Runs the command line of each version against the global and these zones, by REST and gRPC: every command must do what it is told. */
+/** Runs the command line of each version against the global and these zones, by REST and gRPC: every command must do its work. */
 export async function runCommandLines(
   mesh: MixedMesh,
   { versions, zones }: { readonly versions: readonly Version[]; readonly zones: readonly ZoneName[] },

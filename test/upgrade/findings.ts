@@ -1,4 +1,4 @@
-/** What a run has found wrong, and what it has counted. */
+/** Faults that a run found, and its counts. */
 export class Findings {
   private readonly lines = new Set<string>();
   private readonly counted = new Map<string, number>();

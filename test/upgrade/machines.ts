@@ -22,7 +22,7 @@ const DEFAULT_IDENTITY = {
   spec: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
 };
 
-/** What carries the traffic. */
+/** Kinds of proxies that carry the traffic. */
 export const PLANES = ['builtin', 'envoy'] as const;
 export type MachinesPlane = (typeof PLANES)[number];
 

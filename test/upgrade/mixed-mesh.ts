@@ -17,7 +17,7 @@ export type ZoneName = (typeof ZONES)[number];
 const REPLICAS = 2;
 const XDS_PORT = 5_678;
 const SECRETS_KEY = `test:${Buffer.alloc(32, 9).toString('base64')}`;
-/** So long that a leader keeps it on a busy machine; one that is replaced gives it back at once. */
+/** Long enough for a leader on a busy host to keep it; a replaced leader gives it back at once. */
 const LEASE = '15s';
 /** Third number of the addresses where control planes take proxies; those of virtual IPs are below. */
 const XDS_NET = 210;
@@ -80,7 +80,7 @@ export class MixedMesh {
     return `${this.network.prefix}.${XDS_NET + 1}.${++this.machines}`;
   }
 
-  /** Where proxies of a zone connect, the same for every version of a replica. */
+  /** Returns the addresses where proxies of a zone connect, the same for every version of a replica. */
   xdsAddresses(zone: ZoneName): readonly string[] {
     return Array.from({ length: REPLICAS }, (_, n) => `${this.xdsHost(zone, n)}:${XDS_PORT}`);
   }

@@ -17,14 +17,14 @@ export interface ShowingReplica {
 }
 
 /**
- * What the replicas of a zone have shown, and so must go on to show: a service or hostname that a replica has shown once it shows
+ * Records the names that the replicas of a zone have shown and must go on to show: a service or hostname that a replica has shown once it shows
  * always, and so does every replica that was started later. No replica ever shows another address for it, or one address for two services.
  */
 export class NamesSeen {
   private readonly facts = new Map<string, Fact>();
   private readonly byReplica = new WeakMap<ShowingReplica, Set<string>>();
 
-  /** How many services and hostnames any replica has shown. */
+  /** Returns how many services and hostnames any replica has shown. */
   get size(): number {
     return this.facts.size;
   }
@@ -46,7 +46,7 @@ export class NamesSeen {
     return [...broken, ...sharedAddresses(services)];
   }
 
-  /** What this replica has to show: names and their addresses. */
+  /** Yields the names and addresses that this replica must show. */
   *due(replica: ShowingReplica): Iterable<readonly [name: string, address: string]> {
     const own = this.byReplica.get(replica);
     for (const [name, { address, at }] of this.facts)

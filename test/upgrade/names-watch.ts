@@ -24,7 +24,7 @@ interface ShownService {
   };
 }
 
-/** Looks at the names and addresses of a zone all the time, on every replica that is ready: REST, and DNS. */
+/** Reads the names and addresses of a zone all the time, on every replica that is ready: REST, and DNS. */
 export class NamesWatch {
   private readonly seen = new NamesSeen();
   private readonly askedAll = new WeakSet<Replica>();
@@ -39,7 +39,7 @@ export class NamesWatch {
     this.running = this.run();
   }
 
-  /** How many services and hostnames were shown so far. */
+  /** Returns how many services and hostnames were shown so far. */
   get size(): number {
     return this.seen.size;
   }
@@ -59,7 +59,7 @@ export class NamesWatch {
   private async look(replica: Replica): Promise<void> {
     this.looks += 1;
     try {
-      // What it showed before this look: DNS may be a moment behind REST.
+      // Names that it showed before this read: DNS may be a moment behind REST.
       const due = [...this.seen.due(replica)].filter(([name]) => !name.includes('@'));
       const shown = await shownNames(replica.plane.restUrl);
       if (!this.zone.serves(replica)) return;
@@ -68,7 +68,7 @@ export class NamesWatch {
       await this.askDns(replica, due);
       this.findings.count('looks');
     } catch (error) {
-      // One that was told to end need not answer.
+      // A replica that is being ended need not answer.
       if (this.zone.serves(replica)) this.broken(replica, `did not answer: ${String(error)}`);
     }
   }
@@ -109,7 +109,7 @@ export class NamesWatch {
   }
 }
 
-/** Undefined where the replica says that it is not as far as the database yet, and to try again. */
+/** Undefined if the replica answers that it is behind the database, and to try again. */
 async function shownNames(restUrl: string): Promise<ShownNames | undefined> {
   const [services, hostnames] = [new Map<string, string>(), new Map<string, string>()];
   for (let next: string | null = `${restUrl}/meshes/default/meshservices?size=${PAGE}&cursor=`; next !== null;) {

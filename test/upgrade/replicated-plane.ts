@@ -11,7 +11,7 @@ export interface Replica {
   readonly since: number;
 }
 
-/** What a `ReplicatedPlane` is made of. */
+/** Parts of a `ReplicatedPlane`. */
 export interface ReplicatedPlaneParts {
   readonly app: 'global' | 'zone';
   readonly name: string;
@@ -21,7 +21,7 @@ export interface ReplicatedPlaneParts {
   readonly env: (n: number) => PlaneEnvironment;
 }
 
-/** A control plane of several replicas on one database, each of a version of its own. */
+/** A control plane of several replicas on one database, each of its own version. */
 export class ReplicatedPlane {
   private readonly slots = new Map<number, Replica>();
 
@@ -31,17 +31,17 @@ export class ReplicatedPlane {
     return this.parts.name;
   }
 
-  /** How many replicas it has when all run. */
+  /** Number of replicas when all run. */
   get size(): number {
     return this.parts.replicas;
   }
 
-  /** The replicas that users are sent to: ready, and not told to end. */
+  /** The replicas that users reach: ready, and not being ended. */
   get ready(): readonly Replica[] {
     return [...this.slots.values()];
   }
 
-  /** Any replica that is ready, another one by turns. */
+  /** Any replica that is ready, in turn. */
   any(turn: number): ProcessPlane {
     const { ready } = this;
     const found = ready[turn % ready.length];

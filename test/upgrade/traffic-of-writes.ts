@@ -25,7 +25,7 @@ interface Writer {
 interface Expected {
   readonly replica: Replica;
   readonly place: string;
-  /** The number of the write; `none` where it was a deletion. */
+  /** The number of the write; `none` for a deletion. */
   readonly want: string;
 }
 
@@ -46,7 +46,7 @@ export class TrafficOfWrites {
     }
   }
 
-  /** Writers go on where they ended. */
+  /** Writers continue with their last numbers. */
   start(): void {
     this.isOver = false;
     this.running = [...this.writers].map(([name, { rounds }]) => this.run(name, rounds));
@@ -66,7 +66,7 @@ export class TrafficOfWrites {
     for (let deadline = performance.now() + LONGEST; ;) {
       const left = await this.notShown(missing);
       if (left.length === 0) return;
-      // What still comes is late, not lost.
+      // Writes that still arrive are late, not lost.
       if (left.length < missing.length) deadline = performance.now() + LONGEST;
       missing = left;
       if (performance.now() > deadline) break;
@@ -154,12 +154,12 @@ function isZone(name: string): name is ZoneName {
   return name !== 'global';
 }
 
-/** Whether this control plane has copies of what is written at `origin`. */
+/** Whether this control plane has copies of resources that are written at `origin`. */
 function hasCopies(origin: string, name: string): boolean {
   return origin === 'global' || name === 'global';
 }
 
-/** How REST names where a resource was made; the global has no name. */
+/** Returns the name of the zone where a resource was made, as in REST; the global has no name. */
 function zoneOf(origin: string): string {
   return origin === 'global' ? '' : origin;
 }
@@ -170,7 +170,7 @@ interface ServiceStatus {
   readonly addresses?: readonly { readonly status: string }[];
 }
 
-/** The label of the newest write; `none` where there is no such resource, undefined where nobody says. */
+/** Returns the label of the newest write; `none` if there is no such resource, undefined if there is no answer. */
 async function shownWrite(url: string): Promise<string | undefined> {
   try {
     const answer = await adminFetch(url);

@@ -9,7 +9,7 @@ import type { ReplicatedPlane } from './replicated-plane';
 import { TrafficOfWrites } from './traffic-of-writes';
 import type { Version } from './version-tree';
 
-/** What a run is to break, to show that it is found: an address that changes, an answered write that goes, a table of the old version. */
+/** Guarantee that a run breaks, to show that the break is found: an address that changes, an answered write that goes, a table of the old version. */
 export const BREAKS = ['address', 'write', 'table'] as const;
 type Break = (typeof BREAKS)[number];
 

@@ -14,7 +14,7 @@ export interface Version {
 /** The version of the working tree, which must be built. */
 export const newVersion: Version = { label: 'new', revision: 'working tree', root: ROOT };
 
-/** The revision that landed last: the version before the one in work (CONTRIBUTING.md says when it moves on). */
+/** Returns the revision that landed last: the version before the one in work (CONTRIBUTING.md describes when it moves on). */
 export function lastLanded(): string {
   return readFileSync(join(__dirname, 'last-landed'), 'utf8').trim();
 }
@@ -57,7 +57,7 @@ async function unpack(hash: string, folder: string): Promise<void> {
   rmSync(archive);
 }
 
-/** Whether this tree has the packages of the programs of another one, in the same versions; what only compiles them may differ. */
+/** Whether this tree has the packages of the programs of another one, in the same versions; packages that only compile them may differ. */
 function hasPackagesOf(root: string): boolean {
   const here = packagesOf(ROOT);
   return Object.entries(packagesOf(root)).every(

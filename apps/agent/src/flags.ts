@@ -59,7 +59,7 @@ function toDataplane({
 function parseService(text: string): Readonly<Record<string, unknown>> {
   const [, name, port = '', servicePort, protocol] = /^([^:/]+):(\d+)(?::(\d+))?(?:\/([a-z0-9]+))?$/.exec(text) ?? [];
   if (name === undefined)
-    throw new FlagError(`--service: "${text}" is no service; it looks like redis:6379, or web:80:8080/http`);
+    throw new FlagError(`--service: "${text}" is no service; write it like redis:6379, or web:80:8080/http`);
   return {
     name,
     port: parseNumber('--service', port),
@@ -72,7 +72,7 @@ function parseService(text: string): Readonly<Record<string, unknown>> {
 /** Parses `PORT=SERVICE[:PORT]`. */
 function parseOutbound(text: string): Readonly<Record<string, unknown>> {
   const [, port = '', name, of] = /^(\d+)=([^:]+)(?::(\d+))?$/.exec(text) ?? [];
-  if (name === undefined) throw new FlagError(`--outbound: "${text}" is no outbound; it looks like 10001=redis:6379`);
+  if (name === undefined) throw new FlagError(`--outbound: "${text}" is no outbound; write it like 10001=redis:6379`);
   return {
     port: parseNumber('--outbound', port),
     backend: { name, ...(of !== undefined && { port: parseNumber('--outbound', of) }) },

@@ -44,7 +44,7 @@ export function parseSeconds(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const parts = [...text.matchAll(/(\d{1,9})([smhdw])/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
-    throw new UsageError(`${flag}: "${text}" is no duration; it looks like 30d, 12h, 1h30m or 90s`);
+    throw new UsageError(`${flag}: "${text}" is no duration; write it like 30d, 12h, 1h30m or 90s`);
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
 

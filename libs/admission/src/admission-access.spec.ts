@@ -99,7 +99,7 @@ class Fixture {
   }
 }
 
-/** The outcome, or what a refusal says. */
+/** Returns the outcome of a write, or the message of its refusal. */
 function said(write: Promise<{ readonly outcome: string }>): Promise<string> {
   return write.then(
     ({ outcome }) => outcome,

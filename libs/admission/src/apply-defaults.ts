@@ -30,10 +30,10 @@ const AREA = 'defaults';
  */
 export async function applyDefaults(parts: DefaultsParts): Promise<readonly Identity[]> {
   const { store, controlPlane, clock, fence } = parts;
-  const marked = new Set((await store.listMetadata(AREA)).map((note) => note.key));
+  const marked = new Set((await store.listMetadata(AREA)).map((entry) => entry.key));
   const missing = defaultChanges(controlPlane).filter((change) => !marked.has(identityKey(change.id)));
   if (missing.length === 0) return [];
-  const notes = missing.map((change): MetadataEntry => ({
+  const entries = missing.map((change): MetadataEntry => ({
     area: AREA,
     key: identityKey(change.id),
     value: { at: clock.now() },
@@ -41,7 +41,7 @@ export async function applyDefaults(parts: DefaultsParts): Promise<readonly Iden
   const { results } = await store.write({
     changes: missing,
     onRefusal: 'skip',
-    metadata: notes,
+    metadata: entries,
     ...(fence ? { fence } : {}),
   });
   return missing.filter((_, i) => results[i]?.type === 'written').map((change) => change.id);

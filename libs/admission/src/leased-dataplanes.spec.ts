@@ -21,7 +21,7 @@ const networking = (serviceAddress: string, servicePort: number): JsonObject => 
   inbound: [{ port: 6379, serviceAddress, servicePort, tags: { 'kuma.io/service': 'redis' } }],
 });
 const own = networking('127.0.0.1', 6380);
-/** What a service owner would have the agent dial: the REST interface of the zone on its machine. */
+/** An address that a service owner wants the agent to dial: the REST interface of the zone on its host. */
 const stolen = networking('127.0.0.1', 5681);
 const body = (of: JsonObject, labels: JsonObject = {}): JsonObject => ({
   type: 'Dataplane',

@@ -76,7 +76,7 @@ class Fixture {
     await this.index.reached((await this.store.head()).revision);
   }
 
-  /** The outcome and the warnings, or what a refusal says. */
+  /** Returns the outcome and the warnings, or the message of the refusal. */
   put(body: JsonObject, caller = anna): Promise<string> {
     return this.admission.put({ body, context: { caller } }).then(
       ({ outcome, warnings }) => [outcome, ...warnings].join(': '),
@@ -128,8 +128,8 @@ describe('a document that names a Secret', () => {
     const fixture = await Fixture.open();
     await fixture.hold(inMesh('Secret', 'ca'), { data: 'Y2E=' });
     expect(await fixture.put(service({ caCert }), root)).toBe(
-      'created: spec.tls.verification.caCert.secret: no Secret "ca" lists MeshExternalService "api" in spec.usedBy: it is not given to ' +
-        'it, and nothing is served that needs it; add {"kind":"MeshExternalService","name":"api","zone":"east"}',
+      'created: spec.tls.verification.caCert.secret: no Secret "ca" lists MeshExternalService "api" in spec.usedBy: the Secret is not given to ' +
+        'it, and nothing that needs the Secret is served; add {"kind":"MeshExternalService","name":"api","zone":"east"}',
     );
   });
 

@@ -46,7 +46,7 @@ describe('the serviceAddress of a Dataplane without an agent', () => {
   ])('is refused where it is %s, whoever writes', (_, inbound) => {
     const refusal = /^spec\.networking\.inbound\[1\]\.serviceAddress: must be a loopback address or .*; got "/;
     for (const holdsLease of [false, true]) expect(write(inbound, { holdsLease })).toThrow(refusal);
-    // A label that a user writes says nothing.
+    // A label that a user writes has no effect.
     expect(write(inbound, { labels: LEASED })).toThrow(refusal);
   });
 

@@ -19,8 +19,8 @@ export function tracedRequest<Q extends ContextedRequest, T>(
   if (!trace?.traceparent) return run(request);
   return asStep({ tracer, name: `admission ${name}`, parent: trace.traceparent }, (traceparent) => {
     const { origin, ...context } = request.context;
-    const within = traceparent === undefined ? trace : { ...trace, traceparent };
-    return run(origin ? { ...request, context: { ...context, origin: { ...origin, trace: within } } } : request);
+    const innerTrace = traceparent === undefined ? trace : { ...trace, traceparent };
+    return run(origin ? { ...request, context: { ...context, origin: { ...origin, trace: innerTrace } } } : request);
   });
 }
 

@@ -29,6 +29,7 @@ export { discoverHosts, discoverTargets } from './operations/discovery';
 export { EXAMPLE_NAME, KubernetesForm, documentName, listedName } from './schemas/documents';
 export { Named, ServiceName } from './schemas/named';
 export {
+  DnsLookup,
   HostnameClaim,
   HostnameEntry,
   HostnameExplanation,
@@ -81,6 +82,7 @@ export {
 export type { ZoneOverview } from './schemas/zone-insight';
 export { RequestQuestion } from './schemas/request-question';
 export {
+  GeneratorDryRun,
   deleteResource,
   getResource,
   listResources,

@@ -75,7 +75,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: member.map(({ id }) => ({ leave: id })) },
 );
 
-/** Everything that a table says, by key. */
+/** Returns the contents of a table, by key. */
 function whole(table: AppMeshTable, members: Iterable<Member>): Map<ResourceKey, string> {
   const said = new Map<ResourceKey, string>();
   for (const key of [...table.keys()].sort()) said.set(key, JSON.stringify(table.compile(key)));

@@ -170,7 +170,7 @@ class CheckedZone {
     this.check();
   }
 
-  /** I1 after every commit: nobody shares, nobody got what has not rested. */
+  /** Checks I1 after every commit: no two services share an address, and no address is given again before its cooldown. */
   private check(): void {
     const held = new Map<string, string>();
     for (const [key, row] of this.harness.disk.rows) {

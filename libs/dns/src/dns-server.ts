@@ -1,4 +1,4 @@
-import type { JsonObject } from '@causeway/resources';
+import type { DnsLookup } from '@causeway/api';
 import { orAborted, type Clock, type Logger, type Tracer } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { AnswerBuilder } from './answer/answer-builder';
@@ -39,7 +39,7 @@ export interface DnsServer {
   /** Closes all listeners and connections, and stops following the index. */
   close(): Promise<void>;
   /** Returns the server's answer and the reason. The default type is A; for an address it is PTR. */
-  lookup(name: string, type?: string): JsonObject;
+  lookup(name: string, type?: string): DnsLookup;
   /** The metrics of this server, for the registry of the program. */
   metrics(): readonly DnsMetric[];
 }

@@ -116,7 +116,7 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     request.end(Buffer.from([0, 0, 0, 0, 1, 65]));
     request.resume();
     await once(request, 'response');
-    // Node sends ten pings at once at most; each answer makes room for another one.
+    // Node sends at most ten pings at once; each answer allows another one.
     const flood = (): void => void (!session.destroyed && session.ping(flood));
     for (let i = 0; i < 10; i++) flood();
     expect(await calm).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);

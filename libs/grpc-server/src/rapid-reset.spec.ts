@@ -15,7 +15,7 @@ import { tlsServerCredentials } from './tls-credentials';
 const PATH = '/test.Echo/Echo';
 /** 118 kB. */
 const STREAMS = 4_200;
-/** What a connection and an address may begin at once, by the presets, without credentials. */
+/** Streams that a connection and an address may begin at once, by the presets, without credentials. */
 const OWN = DEFAULT_STREAM_RATES.connection / 10;
 const OF_ADDRESS = DEFAULT_STREAM_RATES.address * 2;
 const TIMEOUT = 60_000;

@@ -13,8 +13,8 @@ export interface StoredAuthority extends RotatedAuthority {
 const MAX_AUTHORITIES = 2;
 
 /** Decodes the state in a metadata entry; undefined if any part of it is invalid. */
-export function decodeAuthorityState(note: JsonObject): AuthorityState<StoredAuthority> | undefined {
-  const { version, signing, authorities, step } = note;
+export function decodeAuthorityState(stored: JsonObject): AuthorityState<StoredAuthority> | undefined {
+  const { version, signing, authorities, step } = stored;
   if (version !== 1 || typeof signing !== 'string' || !isJsonArray(authorities)) return undefined;
   const decoded = authorities.flatMap(decodeAuthority);
   const rotation = decodeStep(step);

@@ -8,14 +8,14 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import { AuthorityLifecycle, type TrustGaps } from './authority-lifecycle';
 import { NO_REQUEST, RotationRequests, type RotationCommand } from './rotation-requests';
 import { SealingKeys } from './sealing-keys';
-import { AUTHORITY_NOTE, ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
+import { AUTHORITY_ENTRY, ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
 
 const MARGIN = 30_000;
 const VALIDITY = 60_000;
 const SLACK = 5_000;
 const SECRETS = `k:${randomBytes(32).toString('base64')}`;
 const ROTATE: RotationCommand = { type: 'rotate', wait: 3_600_000, force: false };
-const NO_AUTHORITY = { ...AUTHORITY_NOTE, value: null };
+const NO_AUTHORITY = { ...AUTHORITY_ENTRY, value: null };
 const NOBODY: TrustGaps = { missing: [], unheard: [] };
 
 /** A replica that leads for a term. */
@@ -127,7 +127,7 @@ describe('the life of an authority under the leaders of a zone', () => {
 
   it('at the deadline, or by force, the new one is used, and who was missing is kept by name', async () => {
     const leader = await lead('a');
-    gaps = { missing: ['zone west (lost), mesh default: has not learned of it'], unheard: ['kuma-1'] };
+    gaps = { missing: ['zone west (lost), mesh default: has not received it'], unheard: ['kuma-1'] };
     const missing = [...gaps.missing, 'zone kuma-1: says nothing of its proxies; it has some time to learn of it'];
     await order(ROTATE);
     await leader.lifecycle.turn();

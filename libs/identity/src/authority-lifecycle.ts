@@ -1,7 +1,7 @@
 import { Conflict } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { Fence, ResourceStore } from '@causeway/store';
-import { NO_REQUEST, requestNote, RotationRequests, type RotationRequest } from './rotation-requests';
+import { NO_REQUEST, toRequestEntry, RotationRequests, type RotationRequest } from './rotation-requests';
 import type { AuthorityStateOfZone, ZoneAuthority } from './zone-authority';
 
 /** Zones and proxies that have not received a new authority, as text for operators. */
@@ -91,7 +91,7 @@ export class AuthorityLifecycle {
     try {
       switch (order.type) {
         case 'rotate': {
-          const next = order.force ? requestNote({ order: { type: 'force' }, by, at }) : NO_REQUEST;
+          const next = order.force ? toRequestEntry({ order: { type: 'force' }, by, at }) : NO_REQUEST;
           return await authority.beginRotation(fence, clock.now() + order.wait, [next]);
         }
         case 'force':
@@ -101,7 +101,7 @@ export class AuthorityLifecycle {
       }
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      logger.warn('an order to the certificate authority is refused', { order: order.type, by, error: error.message });
+      logger.warn('a request to the certificate authority is refused', { order: order.type, by, error: error.message });
       await store.write({ changes: [], onRefusal: 'abort', fence, metadata: [NO_REQUEST] });
       return state;
     }

@@ -130,7 +130,7 @@ function replay(events: readonly Event[]): void {
     expect(trusted.has(state.signing)).toBe(true);
     // A certificate is believed as long as it is valid.
     for (const { by } of certificates) expect(trusted).toContain(by);
-    // What signs was trusted one step earlier.
+    // The signing authority was trusted one step earlier.
     expect(before.authorities.map(({ id }) => id)).toContain(state.signing);
   }
 }

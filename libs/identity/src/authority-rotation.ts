@@ -70,7 +70,7 @@ export function beginRotation<A extends RotatedAuthority>(
   times: { readonly now: number; readonly deadline: number },
 ): AuthorityState<A> {
   if (state.step.type !== 'steady')
-    throw new Conflict(`a rotation of the authority is at its step "${state.step.type}"`);
+    throw new Conflict(`a rotation of the authority is already at its step "${state.step.type}"`);
   const step = { type: 'trusting', next: next.id, startedAt: times.now, deadline: times.deadline } as const;
   return { ...state, authorities: [...state.authorities, next], step };
 }
@@ -79,7 +79,7 @@ export function beginRotation<A extends RotatedAuthority>(
 export function abandonRotation<A extends RotatedAuthority>(state: AuthorityState<A>): AuthorityState<A> {
   const { step } = state;
   if (step.type !== 'trusting')
-    throw new Conflict(`a rotation can be given up at its step "trusting" only; it is at "${step.type}"`);
+    throw new Conflict(`a rotation can be abandoned only at its step "trusting"; it is at "${step.type}"`);
   return { ...state, authorities: state.authorities.filter(({ id }) => id !== step.next), step: { type: 'steady' } };
 }
 

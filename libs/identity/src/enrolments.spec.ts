@@ -91,30 +91,30 @@ describe('enrolments', () => {
     const a = await enrolments.join(dataplaneId('a'), token({ name: 'a', services: [] }), false);
     await enrolments.join(dataplaneId('b'), token({ name: 'b', services: [] }), false);
     expect((await enrolments.authoriseCertificate(dataplaneId('a'), a?.uid))?.uid).toBe(a?.uid);
-    await expect(enrolments.authoriseCertificate(dataplaneId('b'), a?.uid)).rejects.toThrow(/of no enrolment/);
-    await expect(enrolments.authoriseCertificate(dataplaneId('c'), a?.uid)).rejects.toThrow(/of no enrolment/);
-    await expect(enrolments.authoriseCertificate(dataplaneId('a'), undefined)).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('b'), a?.uid)).rejects.toThrow(/to no current enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('c'), a?.uid)).rejects.toThrow(/to no current enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('a'), undefined)).rejects.toThrow(/to no current enrolment/);
     await upgraded('old');
     expect((await enrolments.authoriseCertificate(dataplaneId('old'), undefined))?.spec.by).toBe('upgrade');
   });
 
   it('that a restored store lacks come back for one life of a certificate, each once, with what is stored, and not when revoked', async () => {
     await stored('a', 'web');
-    await expect(enrolments.authoriseCertificate(dataplaneId('a'), 'gone')).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('a'), 'gone')).rejects.toThrow(/to no current enrolment/);
     await epoch({ since: NOW, incarnation: 'two', restoredAt: clock.now() });
     const back = await enrolments.authoriseCertificate(dataplaneId('a'), 'gone');
     expect(back?.spec).toMatchObject({ by: 'import', services: ['web'], formerly: 'gone', confirmBefore: NOW + DAY });
     expect((await enrolments.authoriseCertificate(dataplaneId('a'), 'gone'))?.uid).toBe(back?.uid);
     // The same certificate under another name.
     await stored('b', 'bank');
-    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'gone')).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'gone')).rejects.toThrow(/to no current enrolment/);
     const spec = { revokedAt: NOW, ended: [{ enrolment: 'stolen', until: NOW + DAY }] };
     const id = { ...dataplaneId('b'), kind: WorkloadRevocation.name };
     await plane.write([{ type: 'put', id, expect: 'absent', labels: {}, spec }]);
-    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'stolen')).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'stolen')).rejects.toThrow(/to no current enrolment/);
     await stored('c', 'late');
     clock.advance(DAY);
-    await expect(enrolments.authoriseCertificate(dataplaneId('c'), 'later')).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('c'), 'later')).rejects.toThrow(/to no current enrolment/);
     clock.advance(-DAY);
   });
 

@@ -151,7 +151,7 @@ export class Enrolments {
     const restored = uid === undefined || enrolment ? undefined : this.buildRestored(dataplane, uid);
     if (restored && (await this.write(dataplane, undefined, restored))) return this.getEnrolment(dataplane);
     throw new Forbidden(
-      `the client certificate is of no enrolment of ${describeIdentity(dataplane)} that stands: it joins again with a new bundle`,
+      `the client certificate belongs to no current enrolment of ${describeIdentity(dataplane)}: join again with a new bundle`,
     );
   }
 
@@ -190,7 +190,7 @@ export class Enrolments {
     const revoked = this.options.index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
     if (revoked && WorkloadRevocation.is(revoked) && issuedAt < floorToSecond(revoked.spec.revokedAt))
       throw new Forbidden(
-        `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: it joins again with a new bundle`,
+        `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: join again with a new bundle`,
       );
     const { services, machines, workload } = binding;
     if (machines !== undefined) this.checkGroup(dataplane, before, id, machines);
@@ -232,14 +232,14 @@ export class Enrolments {
     const { name } = dataplane;
     if (before) {
       throw new Forbidden(
-        `Dataplane ${name} is enrolled by another credential; machines of a group take names that nobody has`,
+        `Dataplane ${name} is enrolled by another credential; a machine of a group must take a name that is not in use`,
       );
     }
     if (this.options.index.get(dataplane))
-      throw new Forbidden(`Dataplane ${name} is there already; machines of a group take names that nobody has`);
+      throw new Forbidden(`Dataplane ${name} exists already; a machine of a group must take a name that is not in use`);
     const there = this.groups.get(token)?.size ?? 0;
     if (there >= machines)
-      throw new Conflict(`${there} machines of this group are there, its token is for ${machines} at once`);
+      throw new Conflict(`${there} machines of this group are enrolled, its token allows ${machines} at once`);
   }
 
   /** Builds the enrolment that a restored store has lost, with the services that the store's Dataplane has. */

@@ -132,7 +132,7 @@ describe('the authority of a mesh', () => {
     const { certificate, privateKey } = await createMeshAuthority('default', NOW);
     await put(ids.certificate, data(certificate));
     expect(findEgressIdentity(plane.index, place)).toBeUndefined();
-    await expect(certificates().issueToEgress({ ...place, csr })).rejects.toThrow(/nobody signs for the egress/);
+    await expect(certificates().issueToEgress({ ...place, csr })).rejects.toThrow(/has no authority for the egress/);
     await put(ids.key, data(privateKey));
     const uri = 'spiffe://default/zone-egress';
     expect(findEgressIdentity(plane.index, place)).toEqual({ uri, authority: 'mesh' });

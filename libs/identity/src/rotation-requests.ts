@@ -30,7 +30,7 @@ const REQUEST_NOTE = { area: 'workload-authority', key: 'request' } as const;
 export const NO_REQUEST: MetadataEntry = { ...REQUEST_NOTE, value: null };
 
 /** Returns the metadata entry of a request. */
-export function requestNote({ order, at, by }: RotationRequest): MetadataEntry {
+export function toRequestEntry({ order, at, by }: RotationRequest): MetadataEntry {
   return { ...REQUEST_NOTE, value: { order: { ...order }, at, by } };
 }
 
@@ -55,8 +55,8 @@ export class RotationRequests {
 
   /** Stores a request for the leader. Throws Unavailable. */
   async submit(order: RotationCommand, by: string): Promise<void> {
-    const note = requestNote({ order, at: this.clock.now(), by });
-    await this.store.write({ changes: [], onRefusal: 'abort', metadata: [note] });
+    const entry = toRequestEntry({ order, at: this.clock.now(), by });
+    await this.store.write({ changes: [], onRefusal: 'abort', metadata: [entry] });
   }
 }
 

@@ -33,10 +33,10 @@ describe('sealing keys', () => {
     ['a changed nonce', keys, { ...sealed, nonce: flipped(sealed.nonce) }, /does not open with key "one"/],
     ['another purpose', keys, sealed, /does not open with key "one"/, 'there'],
     ['another key of the id', parsed(`one:${key()}`), sealed, /does not open with key "one"/],
-    ['the id of no key', parsed(two), sealed, /sealed with key "one", which CAUSEWAY_SECRETS_KEY has not/],
+    ['the id of no key', parsed(two), sealed, /sealed with key "one", which is not in CAUSEWAY_SECRETS_KEY/],
     ['the id of another key', parsed(`${two},${one}`), { ...sealed, keyId: 'two' }, /does not open/],
-    ['a cut tag', keys, { ...sealed, sealed: sealed.sealed.slice(0, 8) }, /is cut/],
-    ['a long nonce', keys, { ...sealed, nonce: key() }, /is cut/],
+    ['a cut tag', keys, { ...sealed, sealed: sealed.sealed.slice(0, 8) }, /is incomplete/],
+    ['a long nonce', keys, { ...sealed, nonce: key() }, /is incomplete/],
   ])('refuse %s', (...[, opener, text, reason, purpose = 'here']) => {
     const opened = opener.open(text, purpose);
     expect(opened.ok ? 'opened' : opened.reason).toMatch(reason);

@@ -73,7 +73,7 @@ export class SealingKeys {
     if (plain.length > MAX_BYTES) throw new RangeError(`at most ${MAX_BYTES} bytes can be sealed, got ${plain.length}`);
     const keyId = this.current;
     const key = this.keys.get(keyId);
-    if (!key) throw new RangeError('there is no key that seals');
+    if (!key) throw new RangeError('there is no key to seal with');
     const nonce = nonceOf(key);
     const cipher = createCipheriv(CIPHER, key, nonce).setAAD(associated(purpose, keyId));
     const sealed = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
@@ -84,10 +84,10 @@ export class SealingKeys {
   open({ keyId, nonce, sealed }: SealedText, purpose: string): OpenedText {
     const key = this.keys.get(keyId);
     if (!key)
-      return { ok: false, reason: `it is sealed with key "${keyId.slice(0, 63)}", which CAUSEWAY_SECRETS_KEY has not` };
+      return { ok: false, reason: `it is sealed with key "${keyId.slice(0, 63)}", which is not in CAUSEWAY_SECRETS_KEY` };
     const [bytes, iv] = [Buffer.from(sealed, 'base64'), Buffer.from(nonce, 'base64')];
     const end = bytes.length - TAG_BYTES;
-    if (end < 0 || end > MAX_BYTES || iv.length !== NONCE_BYTES) return { ok: false, reason: 'its sealed form is cut' };
+    if (end < 0 || end > MAX_BYTES || iv.length !== NONCE_BYTES) return { ok: false, reason: 'its sealed form is incomplete' };
     const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
     decipher.setAAD(associated(purpose, keyId)).setAuthTag(bytes.subarray(end));
     try {

@@ -106,14 +106,14 @@ export class WorkloadCertificates {
     const id = findEgressIdentity(index, { mesh, zone });
     if (!id)
       throw new Forbidden(
-        `in mesh ${mesh} nobody signs for the egress of this zone: no MeshIdentity, and no Mesh.mtls`,
+        `mesh ${mesh} has no authority for the egress of this zone: neither a MeshIdentity nor Mesh.mtls`,
       );
     const { uri } = id;
     const now = clock.now();
     const order = { now, notAfter: now + validity, publicKey: await readPublicKey(csr) };
     if (id.authority === 'zone') return { ...(await signer.sign({ ...order, uri })), uri };
     const authority = meshAuthorities?.findSigner(mesh);
-    if (!authority) throw new Unavailable(`the authority of mesh ${mesh} is not here`);
+    if (!authority) throw new Unavailable(`the authority of mesh ${mesh} is not in this zone`);
     return authority.signEgress(order);
   }
 

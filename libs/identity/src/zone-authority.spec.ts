@@ -10,7 +10,7 @@ import { createCsr, csrKey } from '../../../test/support/csr';
 import { SIGNING_SLACK } from './authority-rotation';
 import { SealingKeys } from './sealing-keys';
 import { checkCsr } from './x509';
-import { AUTHORITY_NOTE, CERTIFICATE_VALIDITY, ZoneAuthority, type ZoneAuthorityOptions } from './zone-authority';
+import { AUTHORITY_ENTRY, CERTIFICATE_VALIDITY, ZoneAuthority, type ZoneAuthorityOptions } from './zone-authority';
 
 const NOW = Date.parse('2026-11-23T00:00:00Z');
 const URI = 'spiffe://default.east.mesh.local/workload/web';
@@ -127,7 +127,7 @@ describe("a zone's authority", () => {
     const { d = '' } = createPrivateKey(opened.text).export({ format: 'jwk' });
     const scalar = Buffer.from(d, 'base64url');
     const tables =
-      JSON.stringify(await a.store.listMetadata(AUTHORITY_NOTE.area)) + JSON.stringify(await a.store.snapshot());
+      JSON.stringify(await a.store.listMetadata(AUTHORITY_ENTRY.area)) + JSON.stringify(await a.store.snapshot());
     for (const bytes of [der, scalar]) {
       for (const form of ['base64', 'base64url', 'hex'] as const) expect(tables).not.toContain(bytes.toString(form));
     }
@@ -141,7 +141,7 @@ describe("a zone's authority", () => {
     const before = await authority(a).ensure(fence);
     const stranger = authority(a, { keys: sealingKeys(TWO) });
     for (const attempt of [stranger.ensure(fence), sign(stranger)]) {
-      await expect(attempt).rejects.toThrow('it is sealed with key "one", which CAUSEWAY_SECRETS_KEY has not');
+      await expect(attempt).rejects.toThrow('it is sealed with key "one", which is not in CAUSEWAY_SECRETS_KEY');
     }
     const after = await authority(a, { keys: sealingKeys(`${TWO},${ONE}`) }).ensure(fence);
     expect(after.authorities.map(({ key }) => key.keyId)).toEqual(['two']);
@@ -157,19 +157,19 @@ describe("a zone's authority", () => {
       const a = await replica();
       const fence = await lead(a, 'a');
       await authority(a).ensure(fence);
-      const note = await a.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
-      const text = JSON.stringify(note);
+      const entry = await a.store.readMetadata(AUTHORITY_ENTRY.area, AUTHORITY_ENTRY.key);
+      const text = JSON.stringify(entry);
       const broken: Record<string, object> = {
         changed: JSON.parse(text.replace(/"sealed":"(.)/, (_, c: string) => `"sealed":"${c === 'A' ? 'B' : 'A'}`)),
-        'of half a state': { ...note, step: { type: 'trusting' } },
-        'of another version': { ...note, version: 2 },
-        'of a signer that is not there': { ...note, signing: 'x' },
+        'of half a state': { ...entry, step: { type: 'trusting' } },
+        'of another version': { ...entry, version: 2 },
+        'of a signer that is not there': { ...entry, signing: 'x' },
       };
       const value = JSON.parse(JSON.stringify(broken[what]));
-      await a.store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...AUTHORITY_NOTE, value }] });
+      await a.store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...AUTHORITY_ENTRY, value }] });
       const zone = authority(a);
       for (const attempt of [zone.ensure(fence), sign(zone)]) await expect(attempt).rejects.toBeInstanceOf(Unavailable);
-      expect(await a.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key)).toEqual(value);
+      expect(await a.store.readMetadata(AUTHORITY_ENTRY.area, AUTHORITY_ENTRY.key)).toEqual(value);
     },
   );
 

@@ -57,7 +57,7 @@ export interface ZoneAuthorityOptions {
  * Metadata key of the authority's state: metadata belongs to no kind, so no list, sync or audit contains it
  * (docs/design.md §2.8).
  */
-export const AUTHORITY_NOTE = { area: 'workload-authority', key: 'state' } as const;
+export const AUTHORITY_ENTRY = { area: 'workload-authority', key: 'state' } as const;
 /** Default validity of a workload's certificate, ms. */
 export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
 
@@ -83,9 +83,9 @@ export class ZoneAuthority implements CertificateIssuer {
 
   /** Returns the stored state; undefined before the first leader created the authority. Throws Unavailable. */
   async state(): Promise<State | undefined> {
-    const note = await this.options.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
-    if (note === undefined) return undefined;
-    const state = decodeAuthorityState(note);
+    const entry = await this.options.store.readMetadata(AUTHORITY_ENTRY.area, AUTHORITY_ENTRY.key);
+    if (entry === undefined) return undefined;
+    const state = decodeAuthorityState(entry);
     if (!state) throw new Unavailable('the stored certificate authority cannot be read');
     return state;
   }
@@ -105,32 +105,32 @@ export class ZoneAuthority implements CertificateIssuer {
   }
 
   /**
-   * Called by a leader: begins a rotation with a new trusted authority. `notes` are written with it, here and below.
+   * Called by a leader: begins a rotation with a new trusted authority. `entries` are written with it, here and below.
    * Throws Conflict during a rotation, Fenced, Unavailable.
    */
-  beginRotation(fence: Fence, deadline: number, notes: readonly MetadataEntry[] = []): Promise<State> {
+  beginRotation(fence: Fence, deadline: number, entries: readonly MetadataEntry[] = []): Promise<State> {
     const begin = async (held: State | undefined): Promise<State> => {
       const times = { now: this.options.clock.now(), deadline };
       const next = beginRotation(existing(held), await this.createAuthority(), times);
       this.options.logger.info('a rotation of the certificate authority begins', { next: next.authorities.at(-1)?.id });
       return next;
     };
-    return this.change(fence, begin, notes);
+    return this.change(fence, begin, entries);
   }
 
   /** Called by a leader: uses the new authority without waiting. Throws Conflict if none waits, Fenced, Unavailable. */
-  forceRotation(fence: Fence, missing: readonly string[], notes: readonly MetadataEntry[] = []): Promise<State> {
+  forceRotation(fence: Fence, missing: readonly string[], entries: readonly MetadataEntry[] = []): Promise<State> {
     const force = (held: State | undefined): State => {
       const state = existing(held);
       if (state.step.type !== 'trusting')
         throw new Conflict(`no new authority waits: the step is "${state.step.type}"`);
       const { logger } = this.options;
-      logger.warn('a new certificate authority is used although some have not learned of it', {
+      logger.warn('a new certificate authority is used although some proxies do not trust it yet', {
         missing: missing.length,
       });
       return advanceRotation(state, { missing, force: true, ...this.times });
     };
-    return this.change(fence, force, notes);
+    return this.change(fence, force, entries);
   }
 
   /** Called by a leader: advances a rotation if due, and resolves with the state. Throws Fenced, Unavailable. */
@@ -144,8 +144,8 @@ export class ZoneAuthority implements CertificateIssuer {
   }
 
   /** Called by a leader: abandons a rotation. Throws Conflict once the new authority signs, Fenced, Unavailable. */
-  abandonRotation(fence: Fence, notes: readonly MetadataEntry[] = []): Promise<State> {
-    return this.change(fence, (held) => abandonRotation(existing(held)), notes);
+  abandonRotation(fence: Fence, entries: readonly MetadataEntry[] = []): Promise<State> {
+    return this.change(fence, (held) => abandonRotation(existing(held)), entries);
   }
 
   /**
@@ -210,7 +210,7 @@ export class ZoneAuthority implements CertificateIssuer {
   }
 
   private get purpose(): string {
-    return `${AUTHORITY_NOTE.area}/${this.options.zone}`;
+    return `${AUTHORITY_ENTRY.area}/${this.options.zone}`;
   }
 
   private open(key: SealedText): string {
@@ -232,8 +232,8 @@ export class ZoneAuthority implements CertificateIssuer {
       const held = await this.state();
       const state = await decide(held);
       if (state === held && more.length === 0) return state;
-      const notes = [{ ...AUTHORITY_NOTE, value: stored(state) }, ...more];
-      await this.options.store.write({ changes: [], onRefusal: 'abort', fence, metadata: notes });
+      const entries = [{ ...AUTHORITY_ENTRY, value: stored(state) }, ...more];
+      await this.options.store.write({ changes: [], onRefusal: 'abort', fence, metadata: entries });
       return state;
     });
     this.work = result.catch(() => undefined);

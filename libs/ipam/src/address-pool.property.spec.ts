@@ -13,7 +13,7 @@ type PoolStep =
   | { readonly type: 'allocate'; readonly owner: string }
   | { readonly type: 'delete'; readonly owner: string }
   | { readonly type: 'wait'; readonly ms: number }
-  /** Proxies apply what the log says; those that lag hold addresses back. */
+  /** Proxies apply the log; proxies that lag delay the reuse of addresses. */
   | { readonly type: 'ack' }
   | { readonly type: 'restart' };
 
@@ -29,7 +29,7 @@ const steps: fc.Arbitrary<PoolStep[]> = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-/** What a store would hold: who has which address, and what was freed when. */
+/** Holds what a store would: which owner has which address, and which address was freed when. */
 class TestStore {
   now = 0;
   pool = new AddressPool(ranges, COOLDOWN);

@@ -51,7 +51,7 @@ const OF_NO_REQUEST: readonly string[] = [
   'MeshIdentity.provider.bundled.ca.privateKey.file.path',
 ];
 
-/** Places whose schema asks what the rule does: shipped policies are declared by their JSON, which has no roles. */
+/** Fields whose schema has the check of the rule: shipped policies are declared by their JSON, which has no roles. */
 const bySchema: ReadonlyMap<string, HttpRole> = new Map([
   ...['request', 'response'].flatMap((side) => [
     [`HeaderPolicy.${side}.set`, 'changed header'] as const,

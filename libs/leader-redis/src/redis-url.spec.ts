@@ -6,7 +6,7 @@ const REFUSED: readonly (readonly [url: string, reason: RegExp])[] = [
   ['127.0.0.1:6379', /^must be redis:\/\/HOST:PORT, /],
   ['http://h', /^must be redis:\/\/HOST:PORT, /],
   ['redis://:secret@h:99999', /^must be redis:\/\/HOST:PORT, /],
-  ['redis+ring://h', /^redis\+ring is no form of it; sentinel and cluster are$/],
+  ['redis+ring://h', /^redis\+ring is not known; write redis\+sentinel or redis\+cluster$/],
   ['redis+sentinel://:secret@a,b', /^the hosts of Sentinels must be followed by \/SERVICE or \/SERVICE\/DATABASE$/],
   ['redis+sentinel://a/s p', /^the hosts of Sentinels must be followed by /],
   ['redis+sentinel://a/s/x', /^the hosts of Sentinels must be followed by /],

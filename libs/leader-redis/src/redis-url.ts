@@ -35,7 +35,8 @@ const SENTINEL_PARAMETERS = ['sentinel_user', 'sentinel_password'];
 export function parseRedisUrl(url: string): RedisUrl {
   const [, scheme, form, credentials, hosts = '', path = '', query = ''] = SEVERAL.exec(url) ?? [];
   if (scheme === undefined || form === undefined) return parseOne(url);
-  if (form !== 'sentinel' && form !== 'cluster') return bad(`redis+${form} is no form of it; sentinel and cluster are`);
+  if (form !== 'sentinel' && form !== 'cluster')
+    return bad(`redis+${form} is not known; write redis+sentinel or redis+cluster`);
   const servers = parseServerList(hosts, PORTS[form]);
   if (!servers.ok) return servers;
   const fault = queryFault(form, query);

@@ -107,7 +107,7 @@ function tableOf(given: TestTable): ClaimTable {
   return table;
 }
 
-/** Who gets what, written down from docs/design.md §4 with no index and no state: all pairs, sorted, first come. */
+/** Assigns names as docs/design.md §4 says, with no index and no state: all pairs, sorted, first come. */
 function oracle({ services, generators, meshes }: TestTable): Map<string, string[]> {
   const age = (value: number): number => (value === 0 ? Infinity : value);
   const byAge = (a: number, b: number): number => (age(a) === age(b) ? 0 : age(a) - age(b));

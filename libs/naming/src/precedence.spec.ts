@@ -59,7 +59,7 @@ describe('precedence, one row a rule; each winner is the worse in everything tha
       'generator-creation-order',
       { made: 7, generator: 'z', born: 9, service: 'z' },
       { made: 0, generator: 'a', born: 1, service: 'a' },
-      'clash with MeshService east/default/z: when its generator "z" was made is known, of "a" it is not',
+      'clash with MeshService east/default/z: the age of its generator "z" is known, that of "a" is not',
     ],
     [
       'generator-name',
@@ -77,7 +77,7 @@ describe('precedence, one row a rule; each winner is the worse in everything tha
       'service-creation-order',
       { born: 8, service: 'z' },
       { born: 0, service: 'a' },
-      'clash with MeshService east/default/z: when it was made is known',
+      'clash with MeshService east/default/z: its age is known',
     ],
     [
       'service-creation-order',

@@ -79,12 +79,12 @@ function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
       return 'its generator was made in this zone';
     case 'generator-creation-order':
       return b.creationOrder === 0
-        ? `when its generator "${a.id.name}" was made is known, of "${b.id.name}" it is not`
+        ? `the age of its generator "${a.id.name}" is known, that of "${b.id.name}" is not`
         : `its generator "${a.id.name}" is older than "${b.id.name}"`;
     case 'generator-name':
       return `its generator "${a.id.name}" comes before "${b.id.name}" by name`;
     case 'service-creation-order':
-      return loser.service.creationOrder === 0 ? 'when it was made is known' : 'it is the older service';
+      return loser.service.creationOrder === 0 ? 'its age is known' : 'it is the older service';
     case 'service-identity':
       return 'it comes first by kind, mesh, zone, namespace and name';
   }

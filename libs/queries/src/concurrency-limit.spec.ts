@@ -3,7 +3,7 @@ import { Overloaded } from './errors';
 
 const NEVER = new AbortController().signal;
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function work(): { readonly run: () => Promise<string>; readonly end: () => void; readonly begun: () => boolean } {
   let begun = false;
   let end: () => void = () => undefined;

@@ -29,7 +29,7 @@ function kindNamed(name: string): Kind {
   return kind;
 }
 
-/** A sink that keeps the names of what it gets, and whose reader leaves after the first bookmark. */
+/** A sink that records the names of received resources, and whose reader leaves after the first bookmark. */
 function listSink(): WatchSink & { readonly names: string[] } {
   const names: string[] = [];
   const gone = new AbortController();

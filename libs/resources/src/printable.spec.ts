@@ -1,6 +1,6 @@
 import { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
 
-/** What moves a cursor, sets a title, hides or turns text round. */
+/** Characters that move a cursor, set a title, hide text or turn its direction. */
 const HOSTILE = [
   '\u001b]0;owned\u0007',
   '\u001b[2J\u001b[31m',

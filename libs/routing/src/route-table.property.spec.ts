@@ -88,7 +88,7 @@ type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never;
 const requestOf = (one: Asked): HttpRequest =>
   httpRequest({ ...one, url: one.path + one.query, headers: { ...one.headers } });
 
-/** What decides, by the text of the specification read from above, with nothing prepared and nothing kept. */
+/** Returns the deciding rule by the text of the specification, with nothing prepared and nothing kept. */
 function naive(routes: readonly Route[], frontend: Service, one: Asked): string {
   if (frontend.headless || !frontend.ports.some(({ port }) => port === one.port)) return 'implicit';
   const names = (r: Route): boolean =>
@@ -205,7 +205,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: service.map((gone) => ({ gone })) },
 );
 
-/** Everything that a table says: each binding in words, and each status. */
+/** Returns the contents of a table: each binding in words, and each status. */
 function whole(table: BindingTable, services: readonly Service[], routes: readonly Route[]): Map<string, string> {
   const said = new Map<string, string>();
   for (const one of services) {

@@ -261,7 +261,7 @@ describe('which routes decide', () => {
     mesh.service('echo-v1');
     mesh.service('echo', { headless: true });
     expect(mesh.conditions(id)[0]?.[0]).toBe('Accepted=False/NoMatchingParent');
-    // A service has no address here: routes are bound to what has, or awaits one, by its identity.
+    // A service has no address here: routes are bound by identity to services that have or await an address.
     mesh.service('echo');
     expect(mesh.conditions(id)).toEqual([BOUND]);
     expect(mesh.answer()).toBe('echo-v1');
@@ -271,7 +271,9 @@ describe('which routes decide', () => {
     const mesh = RoutingMesh.echo();
     bind(mesh, { hostnames: ['other.example'] });
     expect(mesh.answer({ host: 'echo' })).toBe('echo-v1');
-    expect(mesh.explain().notes).toEqual(['hostnames of HTTPRoute mesh/httproute-route mean nothing here']);
+    expect(mesh.explain().notes).toEqual([
+      'hostnames of HTTPRoute mesh/httproute-route have no effect here: its parent is a service',
+    ]);
   });
 
   it('T002-34: a Host header match instead', () => {

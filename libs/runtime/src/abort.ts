@@ -40,7 +40,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /** Settles like `work`, or rejects after `ms`. The work continues, and its outcome is ignored. */
-export function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
+export function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
     work.then(resolve, reject).finally(() => timer.cancel());

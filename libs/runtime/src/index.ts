@@ -1,5 +1,13 @@
 /** Foundations of every program (libs/runtime/README.md). */
-export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withDeadline, within } from './abort';
+export {
+  aborted,
+  onAbort,
+  orAborted,
+  sharedAbortController,
+  underSignals,
+  withDeadline,
+  withTimeout as within,
+} from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';
 export { BusyPacer } from './busy-pacer';

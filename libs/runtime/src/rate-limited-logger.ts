@@ -53,7 +53,7 @@ export class RateLimitedLogger implements Logger {
 
   private endPeriod(): void {
     const lines = this.quota.reset();
-    if (lines > 0) this.inner.warn('more was said of this peer than is logged', { lines, seconds: PERIOD / 1_000 });
+    if (lines > 0) this.inner.warn('further lines about this peer were not logged', { lines, seconds: PERIOD / 1_000 });
   }
 }
 

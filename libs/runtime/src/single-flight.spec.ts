@@ -1,6 +1,6 @@
 import { SingleFlight } from './single-flight';
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 class Works {
   readonly begun: { readonly signal: AbortSignal; readonly end: (result: number) => void }[] = [];
   readonly shared = new SingleFlight<number>(

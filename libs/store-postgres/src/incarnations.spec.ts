@@ -109,7 +109,7 @@ describe('incarnations of a store (docs/design.md §2.7)', () => {
     await index.reached(old);
     let reloads = 0;
     index.subscribe(({ reloaded }) => void (reloads += Number(reloaded)));
-    // What a process sees of a fail-over: another timeline, and every connection gone.
+    // A process sees two signs of a fail-over: another timeline, and every connection gone.
     await admin(`UPDATE store_head SET server = 'another server'`);
     await admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,

@@ -7,7 +7,7 @@ import { createPostgresBackend } from '../testing/connected-backend';
 
 const LENGTH = 60_000;
 
-/** What the conformance suite cannot say: many at once, programs of the version before, and what stands in the tables. */
+/** Beyond the conformance suite: many leases at once, programs of the version before, and the contents of the tables. */
 describe('secrets of leases in Postgres', () => {
   let database: TestDatabase;
   let backends: readonly PostgresBackend[];
@@ -92,7 +92,7 @@ describe('secrets of leases in Postgres', () => {
     expect(await claimAsBefore(of, agent(2))).toBe('taken');
     expect(await claim(of, agent(3))).toBe('held');
     expect(await claim(of, agent(3), 'a')).toBe('taken');
-    // Another agent has it since: the secret of the one before says nothing.
+    // Another agent has the lease since: the secret of the earlier one has no effect.
     await end(of);
     expect(await claimAsBefore(of, agent(1, 'b'))).toBe('taken');
     expect(await claim(of, agent(4), 'a')).toBe('held');

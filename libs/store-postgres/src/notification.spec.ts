@@ -77,8 +77,8 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     await listener.connect();
     listener.on('notification', ({ payload }) => heard.push(payload));
     await listener.query('LISTEN causeway_log');
-    const note = { area: 'insights', key: 'east', value: { seen: 1 } };
-    await near.store.write({ changes: [], metadata: [note], onRefusal: 'abort' });
+    const entry = { area: 'insights', key: 'east', value: { seen: 1 } };
+    await near.store.write({ changes: [], metadata: [entry], onRefusal: 'abort' });
     await admin.query("NOTIFY causeway_log, 'afterwards'");
     await until(() => heard.includes('afterwards'));
     expect(heard).toEqual(['afterwards']);

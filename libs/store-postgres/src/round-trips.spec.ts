@@ -10,7 +10,7 @@ import type { PostgresBackend } from './postgres-backend';
  */
 
 const LONG = 60_000;
-/** Statements of connections: they listen, probe, and tell which server they reached. */
+/** Statements of connections: they listen, probe, and identify the server. */
 const NOT_COUNTED = /^LISTEN|^SELECT 1$|causeway_identify/;
 const OPENING = { storeId: 'store', incarnation: 'i', epoch: 7, instance: 'one' };
 

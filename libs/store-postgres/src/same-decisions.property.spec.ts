@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/pos
 import type { PostgresBackend } from './postgres-backend';
 import { createPostgresBackend } from '../testing/connected-backend';
 
-/** Which of a few resources and addresses a change is about, so that the changes of one write meet each other. */
+/** A change of one of a few resources and addresses, so that the changes of one write conflict with each other. */
 interface Drawn {
   readonly type: 'put' | 'copy' | 'patch' | 'take' | 'delete';
   readonly resource: number;
@@ -47,7 +47,7 @@ function changeOf(each: Drawn, ids: readonly Identity[], vips: readonly string[]
   }
 }
 
-/** What a store answered and then holds of these, without what each store makes up by itself. */
+/** Returns the answer of a store and its rows of these, without what each store generates by itself. */
 async function outcome(store: ResourceStore, request: WriteRequest, ids: readonly Identity[]): Promise<unknown> {
   const answered: unknown = await store.write(request).then(
     ({ revision, results }) => [revision, results.map((result) => ({ ...result, uid: undefined }))],

@@ -51,7 +51,7 @@ describe('a write', () => {
     await give(ids.slice(0, CHANGED));
     const read = (await rowsRead()) - before;
     await client.query('COMMIT');
-    // Each is looked up, and found again to be updated.
+    // Each row is read twice: once by the lookup, once by the update.
     expect(read).toBe(CHANGED * 2);
   });
 

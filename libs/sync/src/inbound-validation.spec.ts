@@ -29,7 +29,7 @@ const nested = (depth: number): JsonObject =>
 describe('what sync takes', () => {
   it.each<[string, Partial<InboundResource>]>([
     ['a good resource', {}],
-    // What Kuma accepts is kept (docs/design.md §5 "Strict at the door, tolerant on the wire").
+    // Values that Kuma accepts are kept (docs/design.md §5 "Strict at the door, tolerant on the wire").
     ['port 0, -1 and 65536', { spec: { ports: [{ port: 0 }, { port: -1 }, { port: 65_536 }] } }],
     ['a port twice', { spec: { ports: [{ port: 80 }, { port: 80 }] } }],
     ['an unknown protocol', { spec: { ports: [{ port: 80, appProtocol: 'smtp' }] } }],
@@ -60,7 +60,7 @@ describe('what sync refuses, with the field and the rule', () => {
     [
       'a name *',
       named({ name: '*' }),
-      "name: must be 1 to 253 of a-z, 0-9, './index.ts', '_', '-'; got \"*\" (wrong-form)",
+      "name: must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got \"*\" (wrong-form)",
     ],
     ['a name of two lines', named({ name: 'a\nb' }), 'got "a\\nb" (wrong-form)'],
     ['a name with a slash', named({ name: 'A/b' }), 'got "A/b" (wrong-form)'],

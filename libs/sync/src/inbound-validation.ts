@@ -61,13 +61,13 @@ function identityViolation(kind: Kind, { id, uid }: InboundResource): Violation 
   for (const [field, text, needed] of parts) {
     if (text === '' ? !needed : NAME.test(text)) continue;
     return FieldPath.at(field).violation(
-      text === '' ? 'is required' : `must be 1 to 253 of a-z, 0-9, './index.ts', '_', '-'; got ${quoted(text)}`,
+      text === '' ? 'is required' : `must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got ${quoted(text)}`,
       text === '' ? 'required' : text.length > MAX_VALUE_LENGTH ? 'too-long' : 'wrong-form',
     );
   }
   if (UID.test(uid)) return undefined;
   return FieldPath.at('uid').violation(
-    `must be 1 to 64 letters, digits, './index.ts', '_', ':', '-'; got ${quoted(uid)}`,
+    `must be 1 to 64 letters, digits, '.', '_', ':', '-'; got ${quoted(uid)}`,
     'wrong-form',
   );
 }

@@ -5,11 +5,11 @@ import { MAX_MESSAGE_ITEMS, type OutboundMessage, type OutboundResource } from '
 
 const KIND = 'MeshService';
 
-/** The key of what is named so. */
+/** Returns the key of the resource with this name. */
 const keyOf = (name: string): ResourceKey => `${name}////`;
 const nameOf = (key: ResourceKey): string => key.slice(0, -4);
 
-/** What a peer may hold, by identity key. */
+/** Resources that a peer may hold, by identity key. */
 class Shelf {
   readonly items = new Map<ResourceKey, OutboundResource>();
   at = 0;
@@ -25,7 +25,7 @@ class Shelf {
   };
   private readonly changedAt = new Map<ResourceKey, number>();
 
-  /** Sets a resource's version, or removes it; returns what the peer would have been sent before. */
+  /** Sets a resource's version, or removes it; returns what would have been sent to the peer before. */
   set(name: string, version: string | undefined, size = 1): OutboundResource | undefined {
     const key = keyOf(name);
     const was = this.items.get(key);

@@ -4,7 +4,7 @@ import { JsonDocuments } from './json-documents';
 
 const limits = { documents: 4, bytes: 1_000 };
 
-/** What a text is split into, whatever the pieces it arrives in. */
+/** Returns the documents of a text, whatever the pieces in which it arrives. */
 function split(text: string, sizes: readonly number[] = [Infinity]): readonly (readonly [unknown, number, number])[] {
   const documents = new JsonDocuments(limits);
   const bytes = Buffer.from(text, 'latin1');

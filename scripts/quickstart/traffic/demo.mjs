@@ -93,7 +93,7 @@ export function atEnter(pressed, input = process.stdin) {
   };
 }
 
-/** Who reads the terminal in the background is stopped by the system. */
+/** A background process that reads the terminal is stopped by the system. */
 function isInBackground() {
   const file = '/proc/self/stat';
   if (!existsSync(file)) return false;
@@ -102,7 +102,7 @@ function isInBackground() {
   return group !== foreground;
 }
 
-/** What to print when parts have ended by themselves: why, what goes on working, how to start them again. */
+/** Returns the text for parts that ended by themselves: why, what still works, how to start them again. */
 export async function downText(demo, news, { isThere: isEnterRead }) {
   const or = isEnterRead ? ', or press Enter' : '';
   return [
@@ -112,7 +112,7 @@ export async function downText(demo, news, { isThere: isEnterRead }) {
   ].join('\n');
 }
 
-/** What runs, and what works: each control plane is asked, and each trip is made. */
+/** Returns what runs and what works: asks each control plane, and makes each trip. */
 async function statusText({ parts, trips, settings }) {
   const planes = new Map(settings.controlPlanes.map((plane) => [plane.name, plane]));
   const patience = AbortSignal.timeout(3_000);

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 
 const ANSWER_MS = 3_000;
 
-/** How long the DNS of an agent waits for its zone, and a little, ms. */
+/** Time for which the DNS of an agent waits for its zone, and a little, ms. */
 const NAME_MS = 3_000;
 
 /**

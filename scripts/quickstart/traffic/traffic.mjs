@@ -47,7 +47,7 @@ export async function startTraffic({ settings, apis, parts, network, signal }) {
   ]);
 }
 
-/** What an agent joins with, as its operator gets it: the addresses of the zone, what verifies it, a token of an hour. */
+/** Returns the join bundle of an agent, as its operator gets it: the addresses of the zone, its authority, a token of an hour. */
 async function joinBundle({ settings, zone, dataplane, service, signal }) {
   const { root, environment, operatorToken } = settings;
   const command = [join(root, 'dist', 'apps', 'ctl', 'src', 'main.js'), 'tokens', 'dataplane', dataplane];
@@ -94,7 +94,7 @@ function agentConfig({ service, dataplane, address, port, processPort, dnsPort }
   };
 }
 
-/** Where other zones reach the zone. */
+/** Address at which other zones reach the zone. */
 function ingressDocuments({ name, address, port }) {
   return [
     { type: 'ZoneIngress', name, spec: { networking: { address, port } } },

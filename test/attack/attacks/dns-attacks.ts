@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Arena, Attack } from '../target';
 
-/** Packets that are none, and TCP conversations that say nothing. */
+/** Malformed packets, and TCP conversations without content. */
 export function dnsAttacks(): readonly Attack[] {
   return [
     { name: 'DNS garbage', pause: 20, strike: garbage },

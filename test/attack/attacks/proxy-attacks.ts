@@ -8,14 +8,14 @@ import { deltaClient, type DeltaClient } from '../../support/ads-client';
 import { textOf, type Arena, type Attack, type ProxyTarget } from '../target';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
-/** Where connections come from that are more than one client may have: the limit of an address is not that of others. */
+/** Source address of connections that exceed what one client may have: its limit must not affect other addresses. */
 const CROWD = '127.0.0.9';
-/** How long a blow waits for what the zone makes of it, ms. */
+/** Time for which a blow waits for the zone's reaction, ms. */
 const PATIENCE = 5_000;
 /** A proxy that behaves is answered in this time, whatever others do, ms. */
 const SERVED = 30_000;
 
-/** Proxies with a valid token that say what no proxy would, programs that are none, and one that behaves. */
+/** Proxies with a valid token that send what no proxy would, programs that are no proxies, and one proxy that behaves. */
 export function proxyAttacks(): readonly Attack[] {
   return [
     { name: 'a proxy that behaves', pause: 1_000, strike: (arena) => eachZone(arena, behaves) },
@@ -91,7 +91,7 @@ async function behaves(blow: Blow): Promise<void> {
   }, 'default.good')(blow);
 }
 
-/** They take what they are told and say nothing more; the zone ends them after a minute. */
+/** Reads the responses and acks none; the zone ends the stream after a minute. */
 async function neverAck(blow: Blow): Promise<void> {
   const clients = Array.from({ length: 10 }, () =>
     deltaClient(blow.port, 'default.evil', blow.tokens['default.evil'] ?? ''),
@@ -118,7 +118,7 @@ async function csrs(blow: Blow): Promise<void> {
     })(blow);
 }
 
-/** Connections that say nothing, half a preface, or bytes that are no protocol. */
+/** Opens connections that send nothing, half a preface, or bytes of no protocol. */
 async function crowd({ arena, port }: Blow): Promise<void> {
   const said = ['', 'PRI * HTT', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\u00ff\u00ff', '\u0016\u0003\u0001\u0002'];
   const sockets = Array.from({ length: 1_500 }, (_, i): Socket => {

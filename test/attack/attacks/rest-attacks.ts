@@ -5,10 +5,10 @@ import type { Arena, Attack } from '../target';
 import { JSON_TYPE, noted, TIMEOUT, type Blow } from './rest-blows';
 import { hostileJson, hostileYaml, SERVICE } from './rest-bodies';
 
-/** Headers of a request of an administrator: what is attacked lies behind the question who calls. */
+/** Headers of a request of an administrator: the attacked code runs after authentication. */
 const HEAD = `Host: localhost\r\nAuthorization: ${ADMIN_HEADERS.authorization}\r\n`;
 
-/** What an administrator's program gone wrong can do to REST; and what anybody on the machine, or behind an agent or a proxy on it. */
+/** Attacks on REST: by a faulty program of an administrator, and by anybody on the host or behind an agent or a proxy on it. */
 export function restAttacks(): readonly Attack[] {
   return [
     { name: 'hostile JSON', pause: 100, strike: (arena, turn) => each(arena, 'hostile JSON', hostileJson(turn)) },
@@ -27,7 +27,7 @@ async function each(arena: Arena, name: string, blows: readonly Blow[]): Promise
   await Promise.all(bases.flatMap((base) => blows.map((blow) => noted(arena, name, { base, ...blow }))));
 }
 
-/** Whatever Node's client would refuse to send goes over a plain socket. */
+/** Sends over a plain socket what Node's client would refuse to send. */
 function raw(base: string, text: string): Promise<number> {
   return new Promise((resolve) => {
     const socket = connected(base);
@@ -78,8 +78,8 @@ async function oddPaths(arena: Arena): Promise<void> {
 const WITHOUT_CREDENTIALS = 'writes without credentials';
 
 /**
- * Who reaches REST over loopback and sends no credentials: a program of this machine, a foreign page whose name points here,
- * somebody whose request an agent or a proxy passes on. All that they write must be refused.
+ * Attacks REST over loopback without credentials, as a program of this host, a foreign page whose name points here, or a client whose request an
+ * agent or a proxy passes on. All of their writes must be refused.
  */
 async function withoutCredentials(arena: Arena, turn: number): Promise<void> {
   const foreign: readonly Readonly<Record<string, string>>[] = [

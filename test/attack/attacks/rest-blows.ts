@@ -2,11 +2,11 @@ import { request } from 'node:http';
 import { ADMIN_HEADERS } from '../../support/admin-credential';
 import { textOf, type Arena } from '../target';
 
-/** How long an answer is waited for, ms. */
+/** Time for which an answer is awaited, ms. */
 export const TIMEOUT = 30_000;
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What one request says. */
+/** One request. */
 export interface Blow {
   readonly method?: string;
   readonly path: string;
@@ -26,7 +26,7 @@ export async function noted({ tally }: Arena, name: string, blow: SentBlow): Pro
   }
 }
 
-/** Where a blow goes; as an administrator unless it says otherwise. */
+/** A request with its target; as an administrator unless `isAnonymous`. */
 export type SentBlow = Blow & { readonly base: string; readonly isAnonymous?: boolean };
 
 function send({ base, method = 'GET', path, headers: own = {}, body, isAnonymous }: SentBlow): Promise<number> {

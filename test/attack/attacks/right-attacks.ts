@@ -9,15 +9,15 @@ import { until } from '../../support/until';
 import type { Arena, Attack } from '../target';
 import { JSON_TYPE, noted } from './rest-blows';
 
-/** How long a blow waits for what the zone makes of it, ms. */
+/** Time for which a blow waits for the zone's reaction, ms. */
 const PATIENCE = 5_000;
 const ROLE = 'more than a role may';
 const NAME = "another's name to a proxy";
 const CLAIM = "another's Dataplane and service";
 const THEFT = "another's lease";
-/** What would drive a terminal: its title, its colours, text from right to left. */
+/** Characters that would drive a terminal: its title, its colours, text from right to left. */
 const ESCAPES = '\u001b]0;owned\u0007\u001b[31m\u009b2J\u202e';
-/** What no text of an agent may bring to a reader. */
+/** Characters that must not get from an agent to a reader. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Each with a credential that is valid, and good for less than is asked for. */
@@ -44,7 +44,7 @@ interface Wish {
   readonly body?: JsonObject;
 }
 
-/** What somebody who owns services asks a zone for: other people's secrets, rights, machines and places. */
+/** Returns what an owner of services may try to get from a zone: other people's secrets, rights, hosts and addresses. */
 function wishes(turn: number): readonly Wish[] {
   const put = (path: string, type: string, spec: JsonObject): Wish => {
     const name = path.slice(path.lastIndexOf('/') + 1);
@@ -88,7 +88,7 @@ async function beyondRole(arena: Arena, turn: number): Promise<void> {
   }
 }
 
-/** Asks for what the proxy `default.good` is told, with the token of `default.evil`. */
+/** Requests the resources of the proxy `default.good` with the token of `default.evil`. */
 async function asAnother(zone: string, { target, tally }: Arena): Promise<void> {
   const { port = 0, tokens = {} } = target.proxies[zone] ?? {};
   const client = deltaClient(port, 'default.good', tokens['default.evil']);
@@ -102,7 +102,7 @@ async function asAnother(zone: string, { target, tally }: Arena): Promise<void> 
   }
 }
 
-/** What an agent of the attacker attaches with. */
+/** The attachment of an attacker's agent. */
 interface Attachment {
   readonly token: string;
   readonly instance: string;
@@ -111,7 +111,7 @@ interface Attachment {
   readonly service: string;
 }
 
-/** Where an agent of the attacker stands, and the last thing that it was told. */
+/** State of an attacker's agent: its attachment, and the last message that it got. */
 interface Standing {
   readonly type: string;
   readonly reason?: string | undefined;
@@ -156,7 +156,7 @@ async function attached(
   }
 }
 
-/** The machine of one Dataplane says that it is another one, or serves what another one serves. */
+/** The host of one Dataplane claims to be another one, or to serve what another one serves. */
 async function claim(arena: Arena, zone: string, turn: number): Promise<void> {
   const [name, service] = turn % 2 === 0 ? ['good', 'good'] : ['agent', 'good'];
   const attachment = { token: 'default.agent', instance: randomUUID(), secret: randomUUID(), name, service };
@@ -189,7 +189,7 @@ async function steal(arena: Arena, zone: string): Promise<void> {
   });
 }
 
-/** What the agent said of itself is shown without what would drive a terminal. */
+/** Texts that the agent reported are shown without characters that drive a terminal. */
 async function readable({ target, tally }: Arena, zone: string): Promise<void> {
   const answer = await adminFetch(`${target.rest[zone]}/meshes/default/dataplanes/agent`);
   const texts: string[] = [];

@@ -2,11 +2,11 @@ import { constants } from 'node:http2';
 import { begunStreams, rapidResets, sendRaw } from '../../support/raw-http2';
 import type { Arena, Attack } from '../target';
 
-/** Where these connections come from: an address that begins too many streams is refused, and the others are not. */
+/** Source address of these connections: an address that begins too many streams is refused, and others are not. */
 const FLOOD = '127.0.0.8';
 /** 118 kB of streams that are reset. */
 const STREAMS = 4_200;
-/** How long a blow waits for its end, ms. */
+/** Time for which a blow waits for its end, ms. */
 const PATIENCE = 5_000;
 
 /** Calls without credentials that are begun, and most of them reset at once, at every port that speaks gRPC. */

@@ -4,9 +4,9 @@ import { decodeRequest, type WireRequest, type WireResource } from '@causeway/kd
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 
-/** How long a blow waits for what the global makes of it, ms. */
+/** Time for which a blow waits for the global's reaction, ms. */
 const PATIENCE = 3_000;
-/** How many forms of an attack there are. */
+/** Number of variants of an attack. */
 const VARIANTS = 3;
 const LARGEST_INTEGER = Number.MAX_SAFE_INTEGER;
 
@@ -55,7 +55,7 @@ export function zoneAttacks(): readonly Attack[] {
   ];
 }
 
-/** Names of all zones that attack: each has a token of its own. */
+/** Names of all attacking zones: each has a token of its own. */
 export const EVIL_ZONES = [
   'evil',
   'evil-kinds',
@@ -152,7 +152,7 @@ async function withStream(
 
 const AGES = 'ages of 1970';
 
-/** A resource that the global held the whole state without says that it is as old as can be; the answer must say what counts. */
+/** Sends a resource that the global held the whole state without, with the greatest possible age; the answer must have the age that counts. */
 async function forgeAge(arena: Arena, turn: number): Promise<void> {
   await withStream(arena, 'evil-ages', async (zone, stream) => {
     const origin = { incarnation: 'one', revision: turn, committedAt: 1 };

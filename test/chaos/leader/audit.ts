@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { REST } from './world';
 
-/** What the log of every row's every version shows; all of these are to be 0. */
+/** Findings from the log of every version of every row; all of these are to be 0. */
 interface AuditFindings {
   /** I1: one address in two living rows. */
   readonly duplicates: number;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { bundleProgram, type BundledProgram } from '../../support/bundled-program';
 
-/** What a candidate says of itself. */
+/** An event that a candidate reports. */
 export interface CandidateEvent {
   /** `wrote` and `fenced`: what became of the write that followed a hold of its event loop. */
   readonly event: 'ready' | 'lead' | 'end' | 'wrote' | 'fenced';
@@ -17,7 +17,7 @@ export interface CandidateSettings {
   readonly database: string;
   readonly redis: string;
   readonly leaseMs: number;
-  /** How long its event loop may stand still, ms; 15 s unless given. */
+  /** Time for which its event loop may stand still, ms; 15 s unless given. */
   readonly stallMs?: number;
   readonly onEvent: (candidate: CandidateProcess, event: CandidateEvent) => void;
 }
@@ -59,7 +59,7 @@ export class CandidateProcess {
     this.child.kill(name);
   }
 
-  /** Ends its term, and lets it stand for the next. */
+  /** Ends its term, and lets it be a candidate for the next. */
   stepDown(): void {
     this.child.stdin.write('step down\n');
   }

@@ -8,8 +8,8 @@ import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { CP, RANGE, REST, traceOf } from './world';
 
 /**
- * One candidate as a process: leads with the vip loop of a zone, and leaves a trace of its epoch every few ms. Says on
- * stdout what happens to it, one JSON line each; steps down on a command on stdin, and ends with stdin.
+ * One candidate as a process: leads with the vip loop of a zone, and leaves a trace of its epoch every few ms. Reports its events on stdout, one JSON
+ * line each; steps down on a command on stdin, and ends with stdin.
  */
 async function main(): Promise<void> {
   const [database = '', redis = '', lease = '', holder = '', stall = ''] = process.argv.slice(2);
@@ -68,9 +68,9 @@ async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Lead
   await store.write(last).catch(() => undefined);
 }
 
-/** What a handler does that held the event loop for too long and then writes, asking nobody whether its term still stands. */
+/** Writes as a handler does that held the event loop for too long and does not check whether its term still stands. */
 async function holdAndWrite(store: ResourceStore, ms: number, term: LeaderTerm | undefined): Promise<void> {
-  // Stands still without computing: other tests need the processor.
+  // Blocks without computing: other tests need the processor.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   const { epoch = 0, holder = '' } = term ?? {};
   const write = { changes: [traceOf({ epoch, holder, n: -2 })], onRefusal: 'abort', fence: { epoch, holder } } as const;

@@ -1,6 +1,5 @@
 /*
- * What a leader survives, on real servers, with the lock in Redis and with the lease in Postgres alone; where another file tests it, that
- * file is named:
+ * Faults that a leader survives, on real servers, with the lock in Redis and with the lease in Postgres alone. A fault that another file tests names that file:
  * * a leader that plans from an index older than its epoch.
  * * a candidate that slept between lock and epoch.
  * * Redis killed and back.
@@ -134,7 +133,7 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
       it('ends a term when the store cannot be reached for a lease, and starts over', async () => {
         const one = await start();
         await leader();
-        await one.backend.lease.release(1, one.holder); // as if it had expired unseen, and nobody had taken it
+        await one.backend.lease.release(1, one.holder); // as if it had expired unseen, and no other had taken it
         await until('the first term is over', () => one.terms[0]?.signal.aborted);
         await until('it leads again', () => one.leading && one.terms.length === 2);
         expect(one.terms[1]?.epoch).toBe(2);

@@ -24,7 +24,7 @@ export interface ChaosReport extends AuditReport {
 }
 
 const CANDIDATES = 3;
-/** How the leader is driven out, and how often: a process that starts costs seconds, a pause does not. */
+/** Faults that end the leader's term, and their weights: a process that starts costs seconds, a pause does not. */
 const FAULTS = [
   'pause',
   'pause',
@@ -111,7 +111,7 @@ class LeaderChaos {
     if (event === 'lead' && epoch > this.epoch) [this.epoch, this.leader] = [epoch, candidate];
   }
 
-  /** Drives out the leader of now, waits for the next epoch and mends what was broken. */
+  /** Ends the present leader's term, waits for the next epoch and repairs what was broken. */
   private async change(fault: Fault): Promise<void> {
     await until(
       'another candidate stands by',

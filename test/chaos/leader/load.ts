@@ -69,7 +69,7 @@ export class Load {
     }
   }
 
-  /** Two dozen services stand at any time, out of sixty names: more names than addresses, so these are handed on. */
+  /** Two dozen services exist at any time, out of sixty names: more names than addresses, so addresses are reused. */
   private async churn(): Promise<void> {
     const { services } = this.told;
     for (let turn = 0; this.running; turn++) {

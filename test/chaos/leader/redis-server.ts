@@ -5,13 +5,13 @@ import { createClient } from '@redis/client';
 import { freePort } from '../../../scripts/lib/ports.mjs';
 import { until } from '../../support/until';
 
-/** What a server is told beside its port. */
+/** Options of a server, besides its port. */
 export interface RedisServerOptions {
   readonly port?: number;
   readonly mode?: 'server' | 'sentinel';
   /** A file of settings, which a Sentinel writes to. */
   readonly file?: string;
-  /** Where it runs; what it writes is there. */
+  /** The folder where it runs and writes. */
   readonly folder?: string;
   readonly more?: readonly string[];
   /** It takes TLS only, and speaks it to the others of its kind. */
@@ -28,10 +28,7 @@ export interface RedisTls {
 
 const READY = { server: /Ready to accept connections/, sentinel: /monitor master/ };
 
-/**
- * A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. A file of settings makes
- * it what it says; a Sentinel where `mode` is one.
- */
+/** A Redis of one test, on a fixed port: it can be killed, started again, and wiped. Its settings are in a file; with `mode` it is a Sentinel. */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
@@ -83,7 +80,7 @@ export class RedisServer {
     await ended;
   }
 
-  /** Connections stand and nothing answers, as behind a network that drops packets. */
+  /** Connections stay open and nothing answers, as behind a network that drops packets. */
   pause(): void {
     this.child?.kill('SIGSTOP');
   }

@@ -24,7 +24,7 @@ export interface ReplicaOptions {
   readonly wrapLock?: (lock: LeaderLock) => LeaderLock;
   /** Puts something between the election and its lease. */
   readonly wrapLease?: (lease: LeaderLease) => LeaderLease;
-  /** What it does while it leads; until its term ends unless given. */
+  /** Its work while it leads; until its term ends unless given. */
   readonly work?: (term: LeaderTerm, replica: Replica) => Promise<void>;
 }
 

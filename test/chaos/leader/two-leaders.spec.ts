@@ -22,7 +22,7 @@ const ADDRESSES = 32;
 const ROUNDS = 12;
 const APPS = 5;
 
-/** A leader of one epoch, which nothing ever tells that its term is over. */
+/** A leader of one epoch that never learns that its term is over. */
 interface Believer {
   readonly epoch: number;
   readonly runner: LoopRunner;
@@ -63,7 +63,7 @@ const global = (kind: string, name: string, spec = {}): Change => ({
   spec,
 });
 
-/** What users do between two rounds: services come, go, and change places in the contest for names. */
+/** Changes as users make them between two rounds: services come, go, and change places in the contest for names. */
 function churn(round: number): readonly Change[] {
   const come = [0, 1, 2].map((i) => service(3 * round + i, round + i));
   const go = round < 4 ? [] : [gone(3 * round - 12), gone(3 * round - 11)];
@@ -105,7 +105,7 @@ function nodeOf({ status }: Pick<RowVersion, 'status'>): string | undefined {
   return isJsonObject(node) && typeof node['name'] === 'string' ? node['name'] : undefined;
 }
 
-/** How often a Dataplane changed its node, and where it left one that was still there (T003-33). */
+/** Returns how often a Dataplane changed its node, and how often it left a node that was still there (T003-33). */
 function bindingsOverTime(
   dataplanes: readonly RowVersion[],
   nodes: readonly RowVersion[],
@@ -179,7 +179,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
       const leader = await lead(plane, `holder-${round}`, addressLoops());
       const before = older.map(written);
       const { revision } = await user.store.write({ changes: churn(round), onRefusal: 'abort' });
-      // Nobody plans before it has seen what the users wrote: then the older ones have something to try.
+      // No leader plans before it has seen the users' writes: then the older ones have something to try.
       await Promise.all(planes.map(({ index }) => index.reached(revision)));
       fenced += await stepTogether(leader, older);
       expect(older.map(written)).toEqual(before);

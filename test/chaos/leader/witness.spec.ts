@@ -11,7 +11,7 @@ import { Replica, untilOver, type ReplicaOptions } from './replica';
 const LEASE = 2_500;
 const KEY = 'leader';
 const FOREIGN = 'of somebody else';
-/** What programs ask for that were made before there was a witness in the row of the epoch. */
+/** The call of programs that were made before there was a witness in the row of the epoch. */
 const OLDER_TAKE_OVER = 'SELECT causeway_take_over($1, $2, $3)::int AS epoch';
 
 describeWithRedis('a key in Redis that no replica can take (docs/design.md §3)', () => {

@@ -18,7 +18,7 @@ export function counterId(n: number): Identity {
   return { kind: 'Counter', mesh: 'default', zone: '', namespace: '', name: `counter-${n}` };
 }
 
-/** What a leader leaves with each write, so that the log itself shows who wrote when (I8). */
+/** Returns the write that a leader adds to each of its writes, so that the log itself shows who wrote when (I8). */
 export function traceOf(spec: JsonObject): PutChange {
   const id = { kind: 'Trace', mesh: 'default', zone: '', namespace: '', name: 'trace' };
   return { type: 'put', id, expect: 'any', labels: {}, spec };

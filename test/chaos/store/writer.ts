@@ -1,7 +1,7 @@
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { Change } from '@causeway/store';
 
-/** Writes without end, small and large, until it is killed; says when it begins. */
+/** Writes without end, small and large, until it is killed; reports when it begins. */
 async function main(): Promise<void> {
   const { store } = await createPostgresBackend({ url: process.argv[2] ?? '', poolSize: 2 });
   process.stdout.write('writing\n');

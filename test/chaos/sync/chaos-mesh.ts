@@ -63,7 +63,7 @@ export class ChaosMesh {
     return this.replicas.filter((replica) => replica.owner === owner);
   }
 
-  /** Writes what every replica said last to stderr. */
+  /** Prints the last output of every replica to stderr. */
   tell(): void {
     for (const { owner, lastLines } of this.replicas) console.error([owner, ...lastLines].join('\n  '));
   }

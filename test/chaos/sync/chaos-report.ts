@@ -1,6 +1,6 @@
 import type { Verdict } from './verdict';
 
-/** What became of a run. A run that broke off has no findings. */
+/** Result of a run. A run that was aborted has no findings. */
 export interface ChaosReport extends Partial<Findings> {
   readonly seed: number;
   readonly seconds: number;
@@ -10,7 +10,7 @@ export interface ChaosReport extends Partial<Findings> {
   readonly unansweredWrites: number;
   /** Mishaps that could not begin or end as they should, with the error: these broke the run off. */
   readonly failed: readonly string[];
-  /** Replicas that ended though nobody ended them. */
+  /** Replicas that ended by themselves. */
   readonly fell: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface Findings extends Verdict {
   /** Versions of copies that were looked at, and how many of these were deletions. */
   readonly copies: number;
   readonly deletions: number;
-  /** From the end of the last fault until all control planes hold what the origins hold, ms. */
+  /** Time from the end of the last fault until all control planes hold the state of the origins, ms. */
   readonly settledMs: number;
 }
 

@@ -5,8 +5,8 @@ import { Client } from 'pg';
 import type { EmbeddedPostgres } from '../../../scripts/lib/embedded-postgres.mjs';
 
 /**
- * A Postgres server of its own that can crash. It runs with the settings of the product's own one, not with those of the
- * tests' server, which forgets the last commits when it crashes.
+ * A Postgres server that can crash. It runs with the settings of the product's own one, not with those of the tests' server, which loses the last
+ * commits when it crashes.
  */
 export class ChaosServer {
   private constructor(

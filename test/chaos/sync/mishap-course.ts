@@ -7,7 +7,7 @@ import type { Mishap } from './mishaps';
 const PAUSE = [200, 1_200] as const;
 const AT_ONCE = 3;
 
-/** Lets things go wrong, several at once, each on targets of its own. */
+/** Runs faults, several at once, each on targets of its own. */
 export class MishapCourse {
   /** Number of each fault. */
   readonly counts: Record<string, number> = {};

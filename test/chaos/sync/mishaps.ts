@@ -5,9 +5,9 @@ import type { ReplicaProcess } from './replica-process';
 /** Something that goes wrong, and its end. */
 export interface Mishap {
   readonly name: string;
-  /** What it befalls; two at once have none in common. */
+  /** The objects that it befalls; two mishaps at once have none in common. */
   readonly targets: readonly object[];
-  /** How long it lasts, ms. */
+  /** Its duration, ms. */
   readonly lasts: number;
   begin(): Promise<void> | void;
   end(): Promise<void> | void;
@@ -88,7 +88,7 @@ const databaseAway: Draw = (mesh, chance) => {
   };
 };
 
-/** All control planes lose their database at once; what was answered must have been recovered when it is back. */
+/** All control planes lose their database at once; answered writes must have been recovered when it is back. */
 const serverCrash: Draw = ({ server, databases }, chance) => ({
   name: 'server crash',
   targets: [...databases.values()],

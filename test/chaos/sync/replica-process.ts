@@ -6,7 +6,7 @@ export class ReplicaProcess {
   private toEnd: ProcessPlane | undefined;
   /** Answers nothing: stopped, or killed and not started again yet. */
   down = false;
-  /** Each time that it ended though nobody ended it, with what it said last. */
+  /** Each time that it ended by itself, with its last output. */
   readonly falls: string[] = [];
 
   constructor(
@@ -33,7 +33,7 @@ export class ReplicaProcess {
     return this.current;
   }
 
-  /** What it said last, for messages. */
+  /** Its last output, for messages. */
   get lastLines(): readonly string[] {
     return this.current?.lastLines ?? [];
   }

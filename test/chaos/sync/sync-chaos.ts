@@ -11,7 +11,7 @@ import { ZoneWriter } from './zone-writer';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long things go wrong. */
+  /** Duration of the faults, s. */
   readonly seconds: number;
 }
 
@@ -95,7 +95,7 @@ class SyncChaos {
     };
   }
 
-  /** What was seen when it held, or at last. */
+  /** Returns the value seen when `holds` became true, or the last one. */
   private async settle<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
     let seen = await look();
     const settled = async (): Promise<boolean> => holds((seen = await look()));
@@ -124,7 +124,7 @@ class SyncChaos {
   }
 }
 
-/** Versions of what has another origin than its holder. */
+/** Returns the versions of resources whose origin is not their holder. */
 function copiesOf(histories: Histories): readonly RowVersion[] {
   return [...histories].flatMap(([holder, versions]) => versions.filter(({ zone }) => zone !== holder));
 }

@@ -5,11 +5,11 @@ import type { Told } from './zone-writer';
 /** Every version of every service in each database, by the name of the control plane. */
 export type Histories = ReadonlyMap<string, readonly RowVersion[]>;
 
-/** What must not happen, as one line each. */
+/** Violations, one line each. */
 export interface Verdict {
   /** I4: what a control plane lacks, or holds though its origin does not. */
   readonly unequal: readonly string[];
-  /** I5: copies that were deleted before their origin had deleted what they were made of. */
+  /** I5: copies that were deleted before their origin had deleted their source. */
   readonly vanished: readonly string[];
   /** I7: copies that went back, and content that no origin ever had. */
   readonly wentBack: readonly string[];
@@ -98,7 +98,7 @@ function losses(services: ReadonlyMap<string, Versions> | undefined, names: Read
   });
 }
 
-/** Where a resource is seen from is the one label that differs. */
+/** The label of the origin is the only one that differs between copies. */
 function sameContent(a: RowVersion, b: RowVersion): boolean {
   const { 'kuma.io/origin': _, ...labelsOfA } = a.labels;
   const { 'kuma.io/origin': __, ...labelsOfB } = b.labels;

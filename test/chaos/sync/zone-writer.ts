@@ -53,7 +53,7 @@ export class ZoneWriter {
     const remove = !make && standing.length > 0 && this.chance.chance(0.3);
     const stamp = `${this.zone}-${++this.turn}`;
     const url = `${restUrl}/meshes/default/meshservices/${name}`;
-    // An answer that does not come says nothing: the write may still happen. Such a name is not touched again.
+    // A missing answer decides nothing: the write may still happen. Such a name is not used again.
     this.told.set(name, { type: 'unknown' });
     if (await this.request(url, remove ? undefined : body(name, stamp))) {
       this.told.set(name, remove ? { type: 'gone' } : { type: 'stands', stamp });

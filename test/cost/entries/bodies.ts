@@ -16,8 +16,8 @@ const ZONE = { role: 'zone', zone: 'east', federated: true } as const;
 const GLOBAL = { role: 'global' } as const;
 
 /**
- * Bodies of REST as admission takes them: decoded, read as a document, judged against the kind. Large ones are read in a
- * thread: what that costs is an entry of its own, and of the kinds' entries only what is left for the main thread.
+ * Bodies of REST as admission handles them: decoded, read as a document, validated against the kind. Large ones are read in a thread: the thread's
+ * part is an entry of its own, and the entries of kinds measure only the main thread's part.
  */
 export function bodyEntries(draw: Prng): EntryPoint[] {
   const kinds = coreKinds.kinds.map((kind) => [kind, bodyShapes(kind, draw.fork(kind.name))] as const);
@@ -44,7 +44,7 @@ export function bodyEntries(draw: Prng): EntryPoint[] {
   ];
 }
 
-/** What of a body is left for the main thread. */
+/** Returns the part of reading a body that the main thread does. */
 function left(format: BodyFormat, kind: Kind): (text: string) => () => unknown {
   return (text) => {
     const bytes = Buffer.from(text);

@@ -11,7 +11,7 @@ import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { textShapes } from '../shapes/texts';
 
-/** What HTTP/2 takes as headers of one call. */
+/** Limit of HTTP/2 for the headers of one call, in bytes. */
 const HEADERS = 64 * 1024;
 
 /** Tokens, headers of gRPC, settings. */

@@ -62,7 +62,7 @@ function parseAndRender(text: string): unknown {
   return renderTemplate(parsed.template, SUBJECT, 'east');
 }
 
-/** The longest hostname that anybody can ask for, made so that a match is looked for in vain until its end. */
+/** The longest hostname that can be requested, made so that a match fails only at its end. */
 const HOSTNAME = `${'a-'.repeat(125)}!`;
 
 const manyLabels = ['', '-', '.', 'a'].map((between) => ({

@@ -40,7 +40,7 @@ const RESOURCE = {
   freed: [],
 };
 
-/** What arrives in the head of a request, and refusals on their way out. */
+/** Entry points of REST: the heads of requests, and refusals. */
 export function restEntries(draw: Prng): EntryPoint[] {
   const plain = textShapes(draw);
   const service = kindNamed('MeshService');

@@ -28,14 +28,14 @@ import { numbered, repeated, textShapes } from '../shapes/texts';
 
 /** A request may be four times as large; beyond this only few long fields are not refused by their number. */
 const REQUEST = 4 * 1024 * 1024;
-/** The node of a request: all that a proxy says of itself. */
+/** Limit of the node of a request, in bytes: all that a proxy reports about itself. */
 const NODE = 512 * 1024;
-/** What HTTP/2 takes as headers of one call. */
+/** Limit of HTTP/2 for the headers of one call, in bytes. */
 const HEADERS = 64 * 1024;
 /** The body of POST /bootstrap. */
 const BOOTSTRAP = 512 * 1024;
 
-/** What proxies say: requests of ADS, their node, tokens, CSRs, and what they are started with. */
+/** Entry points of xDS: requests of ADS, the node, tokens, CSRs, and bootstrap requests. */
 export function xdsEntries(draw: Prng): EntryPoint[] {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const rules = { keys: new Map([[1, { serial: 1, publicKey }]]), revoked: new Set<string>() };
@@ -69,7 +69,7 @@ export function xdsEntries(draw: Prng): EntryPoint[] {
   ];
 }
 
-/** A session takes the bytes as a stream does, up to what it answers. */
+/** A session reads the bytes as a stream does, up to its answer. */
 function takeIn(form: AdsForm, bytes: Buffer): unknown {
   const source = new MapSource();
   const clock = new FakeClock(0);
@@ -141,7 +141,7 @@ function requestShapes(form: AdsForm, draw: Prng): Shape[] {
   ];
 }
 
-/** What a proxy says of a response of a thousand listeners. */
+/** Returns a function that reads the error text of a proxy about a response with a thousand listeners. */
 function reject(): (text: string) => void {
   const told = Array.from({ length: 1_000 }, (_, i) => ({
     type: RESOURCE_TYPES.listener,

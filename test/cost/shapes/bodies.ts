@@ -131,7 +131,7 @@ function fillings({ at, schema, around }: Place, draw: Prng): TextShape[] {
   }
 }
 
-/** Misspelt fields, for which the nearest known one is looked for. */
+/** Misspelt fields, for which the nearest known name is searched. */
 function nearKeys(schema: Schema, map: (name: string, entry: (i: number) => string) => TextShape): TextShape[] {
   const [known] = Object.keys(schema.properties ?? {});
   return known === undefined ? [] : [map('misspelt fields', (i) => `"${known}${i}":1`)];

@@ -1,4 +1,4 @@
 import { describeTranscripts } from './describe-transcripts';
 
-// Each command as its user runs it; the other pages run theirs within the test where they can.
+// Runs each command as its user does; other pages run theirs within the test if possible.
 describeTranscripts('docs/reference/cli.md');

@@ -6,7 +6,7 @@ import { TranscriptShell, type ShellOptions } from './transcript-shell';
 /** The servers of the quickstart, which the pages name. */
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
 
-/** The transcripts of a page are run from top to bottom against a global and the zones east and west of its own. */
+/** Runs the transcripts of a page from top to bottom against a global and the zones east and west of its own. */
 export function describeTranscripts(path: string, options: ShellOptions = {}): void {
   describe(`the transcripts of ${path}`, () => {
     const page = new TranscriptPage(path);

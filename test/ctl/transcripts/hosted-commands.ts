@@ -7,12 +7,12 @@ import { readCliConfig } from '../../../apps/ctl/src/config';
 /** Behind the name of a folder whose call is complete. */
 const COMPLETE = '.call';
 
-/** What an option or a command of these needs is a process: a signal ends it, or it writes to the standard output itself. */
+/** Options and commands that need a process: a signal ends them, or they write to the standard output themselves. */
 const NEED_PROCESS = ['-w', '--watch', 'export', 'edit'];
 
 /**
  * Runs the command line within this process for scripts of a shell, which call it as a program: a process for each costs half a second of CPU. The
- * program writes its arguments, environment and input into a folder, and reads from a pipe what it is to print and its exit code.
+ * program writes its arguments, environment and input into a folder, and reads its output and its exit code from a pipe.
  */
 export class HostedCommands {
   private readonly calls: string;
@@ -61,7 +61,7 @@ mv "$call" "$call${COMPLETE}"
   }
 }
 
-/** Runs a call and writes the script that prints what it printed. */
+/** Runs a call and writes a script that prints its output. */
 async function answer(call: string): Promise<void> {
   const part = (name: string): string => readFileSync(join(call, name), 'utf8');
   const list = (name: string): readonly string[] => part(name).split('\0').slice(0, -1);

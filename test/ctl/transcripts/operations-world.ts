@@ -15,12 +15,12 @@ import { TranscriptShell } from './transcript-shell';
 
 /** The file with the URL of a zone's database, as docs/guides/install.md has it. */
 const URL_FILE = 'database-url';
-/** What the pages call the folder of Postgres, and the ports of its servers. */
+/** Folder of Postgres and ports of its servers, as the pages name them. */
 const POSTGRES_FOLDER = '/var/lib/postgresql';
 const POSTGRES_PORTS = [5432, 5433, 5434] as const;
 const SERVERS = ['main', 'base', 'new'] as const;
 
-/** An address of loopback for the machine of the agent, and what the pages call it. */
+/** An address of loopback for the agent's host, and its name on the pages. */
 const AGENT = loopbackBlock()(7);
 const SHOWN_AGENT = '10.0.0.7';
 

@@ -8,7 +8,7 @@ import type { TranscriptShell } from './transcript-shell';
 const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
-/** Commands that change nothing: their output may take a moment to become what the page says. */
+/** Commands that change nothing: their output may take a moment to become that of the page. */
 const LOOK =
   /^(causeway (--context \S+ )?(get|describe|policies|scopes|impact|topology|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff|auth|tokens list)|causeway-agent status|curl|dig|psql .*-Atc .*(pg_stat_|pg_is_in))/i;
 
@@ -18,7 +18,7 @@ const SETTLED = 2_000;
 /** ms after which an output that goes on changing is written as it is. */
 const UNSETTLED = 30_000;
 
-/** What the commands of a page run in. */
+/** Environment in which the commands of a page run. */
 export interface TranscriptWorld {
   readonly shell: TranscriptShell;
   /** The address of the REST interface of a control plane. */
@@ -40,7 +40,7 @@ export class TranscriptPage {
     this.transcripts = readTranscripts(this.page);
   }
 
-  /** Runs one; what it printed and what the page says are comparable as they are. */
+  /** Runs one; its output and that of the page are masked, so that they can be compared. */
   async run(
     transcript: Transcript,
     world: TranscriptWorld,
@@ -56,7 +56,7 @@ export class TranscriptPage {
     return { printed, said: UPDATE ? printed : readable(transcript.steps) };
   }
 
-  /** Writes what was printed into the page, where it is to be written. */
+  /** Writes the output into the page, if the page is to be written. */
   save(): void {
     if (UPDATE) writeFileSync(this.file, replaceTranscripts(this.page, this.done));
   }
@@ -66,7 +66,7 @@ function readable(steps: readonly Step[]): object {
   return steps.map(({ command, output }) => ({ command, output: masked(output).split('\n') }));
 }
 
-/** What a command prints, asked again until it is as the page says or, when the page is written, stays as it is. */
+/** Repeats a command until its output is as on the page or, while the page is written, stays the same. Returns the last output. */
 async function settled({ command, output }: Step, ask: () => Promise<string>): Promise<string> {
   let last = await ask();
   if (!UPDATE) {

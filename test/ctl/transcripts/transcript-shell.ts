@@ -14,33 +14,33 @@ function builtProgram(app: string): string {
   return `'${process.execPath}' '${join(APPS, app, 'src', 'main.js')}'`;
 }
 
-/** A job that runs in the background, and what it printed. */
+/** A background job and its output. */
 interface Job {
   readonly child: ChildProcess;
   readonly output: () => string;
   readonly ended: Promise<number | null>;
 }
 
-/** What a shell has besides the programs of this repository. */
+/** Options of a shell, besides the programs of this repository. */
 export interface ShellOptions {
-  /** Commands of its own, by their name: what a shell executes, its arguments behind it. */
+  /** Commands of the test by name: the command that a shell executes, with its arguments. */
   readonly commands?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** What a command of the page names, and what it means in this run. */
+  /** Names in the commands of the page, and their values in this run. */
   readonly meant?: ReadonlyMap<string, string>;
-  /** Runs the command line tool within this process, where it needs none of its own. */
+  /** Runs the command line tool within this process, if it needs no process of its own. */
   readonly hosted?: boolean;
 }
 
 /** A shell with the built programs on its path, in an empty folder that is also its home. */
 export class TranscriptShell {
   private readonly root = mkdtempSync(join(tmpdir(), 'causeway-cli-'));
-  /** Where its commands run. */
+  /** The working directory of its commands. */
   readonly folder = join(this.root, 'work');
   private job: Job | undefined;
   private readonly hosted: HostedCommands | undefined;
 
-  /** `shown` says which text stands on the page for each that belongs to this run, such as the address of a server. */
+  /** `shown` maps each text of this run, such as the address of a server, to the text on the page. */
   constructor(
     private readonly shown: ReadonlyMap<string, string>,
     private readonly options: ShellOptions = {},
@@ -53,8 +53,8 @@ export class TranscriptShell {
   }
 
   /**
-   * What a command prints against a server; of an exit code other than 0, a last line tells. `COMMAND &` prints nothing;
-   * see `foreground`.
+   * Runs a command against a server and returns its output, with a last line for an exit code other than 0. `COMMAND &` prints nothing; see
+   * `foreground`.
    */
   async run(command: string, server: string): Promise<string> {
     const background = /^(.*\S)\s*&$/.exec(command)?.[1];
@@ -67,7 +67,7 @@ export class TranscriptShell {
     return `${output()}${code === 0 ? '' : `exit code: ${code}\n`}`;
   }
 
-  /** What the background job printed so far. */
+  /** Returns the output of the background job so far. */
   foreground(): string {
     if (!this.job) throw new Error('no job runs in the background');
     return this.job.output();

@@ -67,7 +67,7 @@ function linesOf({ command, output }: Step): string[] {
   return [`$ ${command.replaceAll(/\n/g, '\n> ')}`, ...(output === '' ? [] : [output.trimEnd()])];
 }
 
-/** What differs from run to run, and what stands for it in a comparison. */
+/** Texts that differ from run to run, and their placeholders in a comparison. */
 const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],

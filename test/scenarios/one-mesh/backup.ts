@@ -51,7 +51,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
   const address = async (zone: string, name: string): Promise<string | undefined> =>
     (await service(zone, name))?.status?.vip?.ip;
 
-  /** `import` of a control plane's program, on an empty database or another one. */
+  /** Runs `import` of a control plane's program, on an empty database or another one. */
   function importBackup(
     app: 'global' | 'zone',
     args: readonly string[],
@@ -66,7 +66,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 
-  /** Returns the message of a restore that is refused, without a process of its own. */
+  /** Returns the message of a refused restore, without a new process. */
   async function refusal(cp: ControlPlane, DATABASE_URL: string, path: string): Promise<string> {
     const ends = ['SIGINT', 'SIGTERM'] as const;
     const listeners = ends.map((signal) => process.listeners(signal));
@@ -182,7 +182,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     await until('the global has again what east made after the backup', () =>
       global.get('/meshes/default/meshservices/later?zone=east'),
     );
-    // Made after it, so where this is known all that the global learned before is: confirmed is only what it lacks.
+    // It is created afterwards, so when it is known, the global has learned everything before it: only what it lacks is confirmed.
     await register('settled');
     await until(
       'west holds what the global lacks',

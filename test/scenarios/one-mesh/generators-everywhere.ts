@@ -69,7 +69,7 @@ describe('generators of the global and of a zone, as processes', () => {
 
   it('T001-20: a default that the operator deleted stays deleted after every restart, and so do its names', async () => {
     const [global, east, west] = [mesh.global, mesh.zone('east'), mesh.zone('west')];
-    const copy = `${DEFAULT_ON_GLOBAL}?zone=`; // a plain name is one that the zone itself made
+    const copy = `${DEFAULT_ON_GLOBAL}?zone=`; // a plain name means a resource that the zone itself made
     expect(await body(west, copy)).toBeDefined();
     expect(await global.delete(DEFAULT_ON_GLOBAL)).toBe(200);
     expect(await east.delete(DEFAULT_IN_EAST)).toBe(200);

@@ -62,7 +62,7 @@ describe('the global is away, and then a zone', () => {
     );
     await mesh.zone('east').kill();
     expect(await complete(mesh.zone('west'), 'orders', 'east')).toEqual(inWest);
-    // While it is away, those that hold something of it say so.
+    // While it is away, the holders of its resources report that.
     expect(await mesh.global.put('/zones/east', zoneEast({ lost: { policy: 'keep', after: '1s' } }))).toBe(200);
     for (const plane of [mesh.global, mesh.zone('west')]) {
       const said = await until(`${plane.name} says that east is lost`, () => lost(plane));

@@ -12,7 +12,7 @@ import { sharedMesh } from './shared-mesh';
 const SERVICE = '/meshes/default/meshservices/api';
 const BACKEND = '/meshes/default/dataplanes/web-1';
 
-/** What a version that knows more leaves in a store: a field, as its user wrote it, and a resource of a new kind. */
+/** Leaves in a store what a newer version may: a field, as its user wrote it, and a resource of a new kind. */
 const FIELD = `WITH head AS (UPDATE store_head SET revision = revision + 1 RETURNING revision)
   UPDATE resources r SET spec = spec || '{"future": {"level": 7}}', generation = generation + 1, revision = head.revision,
     origin_revision = head.revision FROM head WHERE r.kind = 'MeshService' AND r.name = 'api'`;
@@ -73,7 +73,7 @@ describe('what a newer version wrote, under this one', () => {
     expect(await east.put(SERVICE, await service(east))).toBe(422);
     expect(await mesh.global.delete('/meshes/default/meshfutures/f1')).toBe(404);
 
-    // The leader writes the service anew, and with it what it does not know.
+    // The leader writes the service again, with the fields that it does not know.
     expect(await east.delete(BACKEND)).toBe(200);
     await until('it is written', async () => (await service(east)).spec.state === 'Unavailable');
     expect((await service(east)).spec.future).toEqual(future);

@@ -1,6 +1,6 @@
-/*
- * One global and two zones, as processes, in which these scenarios run one after the other: a start of a mesh costs as much as most of them. What
- * one of them leaves in the mesh the next ones find, so each has services of its own; the last two spend what the others need.
+/**
+ * One global and two zones, as processes, in which these scenarios run one after the other: a start of a mesh costs as much as most of them. The
+ * changes of a scenario stay in the mesh, so each has services of its own; the last two use up what the others need.
  */
 import { startSharedMesh, stopSharedMesh } from './shared-mesh';
 

@@ -32,7 +32,7 @@ describe('calls that are begun and reset at once, without credentials', () => {
       }
     });
     await Promise.all(floods);
-    // Where HTTP/1 shares the port no HTTP/2 begins; an address that began too much is closed unread.
+    // No HTTP/2 begins where HTTP/1 shares the port; an address that began too much is closed unread.
     const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM;
     for (const [name, seen] of codes) {
       if (name !== 'xDS') expect(seen).toContain(calm);

@@ -91,7 +91,7 @@ describe('zones join by their tokens', () => {
   it('a token that is revoked lets no change through, and a new one in its file does, without a restart', async () => {
     const { token, id } = await issue();
     writeFileSync(tokenFile, token);
-    // The key of all tokens before: what stands in the file now is signed with the next one.
+    // The key of all earlier tokens: the token in the file is signed with the next one.
     await mesh.global.text('/tokens/zone/keys', {});
     const next = await issue();
     await mesh.global.delete('/globalsecrets/zone-token-signing-key-1');

@@ -9,7 +9,7 @@ export class AddressCheck {
   private readonly freed = new Map<string, { readonly key: string; readonly at: number }>();
   /** Of each address: who got it last. */
   private readonly granted = new Map<string, string>();
-  /** Of each service: what it got last. */
+  /** The last address of each service. */
   private readonly last = new Map<string, string>();
 
   constructor(

@@ -5,7 +5,7 @@ import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { sameContent } from './copies';
 import type { Report } from './violation';
 
-/** I9 between peers: what is acknowledged is stored, so that no death of the receiver loses it. */
+/** I9 between peers: acknowledged content is stored, so that no death of the receiver loses it. */
 export class AnswerCheck {
   private readonly sent = new WeakMap<object, Map<string, readonly Copy[]>>();
 
@@ -49,7 +49,7 @@ export class AnswerCheck {
   }
 }
 
-/** Whether a row has all that was sent, or something newer. A relayed copy keeps its place where what it has did not change. */
+/** Whether a row has all that was sent, or something newer. A relayed copy keeps its revision if its content did not change. */
 function holds(row: Row, { labels, spec, status, facts }: Copy): boolean {
   const { incarnation, revision } = facts.origin;
   if (row.origin.incarnation !== incarnation || row.origin.revision >= revision) return true;

@@ -17,7 +17,7 @@ interface CommitCheck {
   check(commit: Commit): void;
 }
 
-/** What a checker goes by besides the mesh. */
+/** Limits of a checker, besides the mesh. */
 export interface CheckLimits {
   readonly rest: number;
   readonly hold: number;
@@ -86,7 +86,7 @@ export class Checker {
     };
   }
 
-  /** Checks that begin with what the disk holds now. */
+  /** Returns checks that begin with the present state of the disk. */
   private checksOf(disk: WatchedDisk): readonly CommitCheck[] {
     const { report, timeline, mesh } = this;
     const { rest, hold, lostZones } = this.limits;

@@ -10,7 +10,7 @@ const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
   withdraw: 'Withdrawn',
 };
 
-/** Which conditions of sync say at rest what is not so, or do not say what is; empty when all are right. */
+/** Returns the sync conditions that are wrong or missing at rest; empty if all are right. */
 export function misstated(mesh: RestingMesh): string[] {
   return [mesh.global, ...connected(mesh)].flatMap((disk) =>
     [...disk.rows].flatMap(([key, row]) =>
@@ -28,12 +28,12 @@ function misstatedOf(row: Row, disk: WatchedDisk, { away, registry }: RestingMes
     ...judge(row, SyncCondition.originLost, lost && { reason: LOST_REASONS[lost.policy], names: lost.since }),
     ...judge(row, SyncCondition.meshMissing, misses ? { reason: 'NoSuchMesh', names: mesh } : undefined),
     ...judge(row, SyncCondition.rulesBroken, undefined),
-    // What the zone that is away had not said before it went is held until it is back.
+    // Resources that the absent zone had not sent before it went are held until it is back.
     ...(zone === away && isCopy ? [] : judge(row, SyncCondition.held, undefined)),
   ];
 }
 
-/** What a condition must say; undefined = it must not stand. */
+/** Reason and names that a condition must show; undefined = it must not stand. */
 type Wanted = { readonly reason: string; readonly names: string } | undefined;
 
 function judge({ status }: Row, type: string, wanted: Wanted): string[] {

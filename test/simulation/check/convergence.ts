@@ -19,11 +19,11 @@ export interface RestingMesh extends Disks {
   readonly registry: Registry;
   /** A zone that is cut off from the global. */
   readonly away: string | undefined;
-  /** Of zones whose Zone does not say. */
+  /** Rule for zones whose Zone has none. */
   readonly lost: LostRule;
 }
 
-/** I4: how what is held differs from what its origins have; empty when every copy is there and nothing else is. */
+/** I4: returns the differences between held copies and their origins; empty if every copy is there and nothing else is. */
 export function differences(mesh: RestingMesh): string[] {
   const { global, zones } = mesh;
   return [
@@ -38,12 +38,12 @@ export function connected({ zones, away }: Pick<RestingMesh, 'zones' | 'away'>):
   return zones.filter(({ name }) => name !== away);
 }
 
-/** A zone that is there has a Zone and is not lost; one that is away and ever had a session is lost, by its rule. */
+/** A present zone has a Zone and is not lost; an absent one that ever had a session is lost, by its rule. */
 function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
   const { global, away, lost } = mesh;
   const row = living(global, zoneKey(name));
   if (!row) return name === away ? [] : [`global lacks the Zone of ${name}, which is connected`];
-  const isKnown = global.sessions.has(name) || global.notes.has(`${INSIGHTS}\0${name}`);
+  const isKnown = global.sessions.has(name) || global.metadata.has(`${INSIGHTS}\0${name}`);
   const isLost = name === away && isKnown;
   const want = isLost ? readLostRule(row.spec['lost'], lost).policy : undefined;
   const said = lostOf(row);
@@ -58,7 +58,7 @@ function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
 function expectedOnGlobal({ global, away, registry, zones }: RestingMesh): Map<string, Row> {
   const up = (row: Row): boolean => registry.kind(row.id.kind)?.sync.up ?? false;
   const made = connected({ zones, away }).flatMap((zone) => madeOn(zone).filter(([, row]) => up(row)));
-  // Of a zone that is away it keeps what it has, as long as there is a Zone.
+  // It keeps the resources of an absent zone as long as there is a Zone.
   const kept = away !== undefined && living(global, zoneKey(away)) ? copiesOf(away, global) : [];
   return new Map([...made, ...kept]);
 }
@@ -114,12 +114,12 @@ function compare(
   return found;
 }
 
-/** A global that was set back may know less than a zone of one that is away: newer state stays (I7). */
+/** A global that was set back may know less than a zone knows of an absent zone: newer state stays (I7). */
 function isNewer(have: Row, want: Row): boolean {
   return have.origin.incarnation === want.origin.incarnation && have.origin.revision > want.origin.revision;
 }
 
-/** What a disk holds under a key; undefined where that is deleted. */
+/** Returns the row of a disk under a key; undefined if it is deleted. */
 export function living(disk: WatchedDisk, key: string): Row | undefined {
   const row = disk.rows.get(key);
   return row?.deletedAt === undefined ? row : undefined;

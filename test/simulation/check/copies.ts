@@ -3,14 +3,14 @@ import type { Commit, Row, RowChange, WatchedDisk } from '../engine/watched-disk
 import { isOrigin, sharedLabels, type History, type Origin } from './history';
 import type { Report } from './violation';
 
-/** What a check of copies goes by. */
+/** Limits of a check of copies. */
 export interface CopyLimits {
-  /** How long absences of a new incarnation are held at least, ms. */
+  /** Least time for which absences of a new incarnation are held, ms. */
   readonly hold: number;
   readonly report: Report;
 }
 
-/** I5 and I7 of one control plane: what it holds of others. */
+/** I5 and I7 of one control plane: its copies of others' resources. */
 export class CopyCheck {
   /** For each copy, the newest version of its origin's present incarnation that was stored. */
   private readonly newest = new Map<string, Origin>();
@@ -50,12 +50,12 @@ export class CopyCheck {
     if (this.history.isGoneSince(key, from, origin)) return;
     const made = this.history.version(key, origin)?.at ?? 0;
     if (this.isWithdrawnSince(id, from, made)) return;
-    // What a store that was set back does not name is deleted when the hold is over.
+    // Rows that a store lost when it was set back are deleted when the hold is over.
     if ([from, 'global'].some((name) => this.history.wasRestored(name, this.limits.hold))) return;
     this.say('I5', `${key} was deleted, which its origin has at revision ${origin.revision} and did not withdraw`);
   }
 
-  /** By what an operator did to the zone or the mesh, or by what was declared of lost zones. */
+  /** Whether an operator's act on the zone or the mesh, or the policy for lost zones, withdrew it since then. */
   private isWithdrawnSince(id: Row['id'], from: string, made: number): boolean {
     if (this.disk.name === 'global') return this.history.wasDeletedSince(from, made);
     if (id.mesh !== '' && this.history.wasMeshMissingSince(id.mesh, made)) return true;

@@ -33,7 +33,7 @@ export function checkRights({ disk, writer, request, changes }: Commit, report: 
   }
 }
 
-/** What a leader says of what another made. */
+/** Whether a leader changed only the status of a resource of another writer. */
 function isOnlyStatus(before: Row, after: Row): boolean {
   return before.uid === after.uid && before.generation === after.generation && before.deletedAt === after.deletedAt;
 }

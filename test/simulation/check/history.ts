@@ -11,7 +11,7 @@ export interface Version {
   readonly at: number;
 }
 
-/** Where a copy says it is from. */
+/** Origin that a copy names. */
 export type Origin = Pick<Row['origin'], 'incarnation' | 'revision'>;
 
 /** The incarnations of one store, and when the last began by a restore. */
@@ -20,7 +20,7 @@ interface Lives {
   restoredAt: number | undefined;
 }
 
-/** What was made where, and when: the truth that copies are held against. */
+/** Records what was made where, and when: the truth against which copies are checked. */
 export class History {
   private readonly versions = new Map<string, Map<string, Version>>();
   /** For each incarnation of its origin, the newest revision at which a resource was deleted or excluded from sync. */
@@ -35,7 +35,7 @@ export class History {
 
   constructor(private readonly timeline: Timeline) {}
 
-  /** Takes in what was made on the control plane of a disk. */
+  /** Records the writes of the control plane of a disk. */
   take({ disk, changes }: Commit): void {
     for (const { key, before, after } of changes) {
       if (disk.name === 'global') this.takeOwner(after.id, after);
@@ -46,7 +46,7 @@ export class History {
     }
   }
 
-  /** A store was set back and began a new incarnation: what it has now is all that it ever had in it. */
+  /** A store was set back and began a new incarnation: its present state is all that this incarnation ever had. */
   restored(disk: WatchedDisk): void {
     const { names } = this.livesOf(disk.name);
     this.lives.set(disk.name, { names: [...names, disk.incarnation], restoredAt: this.timeline.now });
@@ -83,7 +83,7 @@ export class History {
     return this.deletedZones.wasSoSince(zone, at);
   }
 
-  /** Whether zones had to forget what is in the mesh at some time since then. */
+  /** Whether zones had to forget the contents of the mesh at some time since then. */
   wasMeshMissingSince(mesh: string, at: number): boolean {
     return this.missingMeshes.wasSoSince(mesh, at);
   }
@@ -105,7 +105,7 @@ export class History {
     this.gone.set(key, (this.gone.get(key) ?? new Map<string, number>()).set(disk.incarnation, row.revision));
   }
 
-  /** What a Zone or Mesh says of what belongs to it. */
+  /** Records what a Zone or Mesh says of its resources. */
   private takeOwner({ kind, name }: Pick<Row['id'], 'kind' | 'name'>, row: Row | undefined): void {
     if (kind !== 'Zone' && kind !== 'Mesh') return;
     const { now } = this.timeline;
@@ -141,12 +141,12 @@ class Spells {
   }
 }
 
-/** What a Zone says of its being lost; undefined where it is not, or there is no Zone. */
+/** Returns what a Zone says of its loss; undefined if it is not lost, or there is no Zone. */
 export function lostOf(zone: Row | undefined): LostState | undefined {
   return readLostState({ status: zone?.status ?? {} });
 }
 
-/** Whether other zones may know what comes from the zone of a living Zone. */
+/** Whether other zones may know the resources of a zone. */
 export function isOpen(zone: Row): boolean {
   return zone.spec['enabled'] !== false && lostOf(zone)?.policy !== 'withdraw';
 }
@@ -156,7 +156,7 @@ export function isOrigin(disk: string, { id }: Row): boolean {
   return id.zone === (disk === 'global' ? '' : disk);
 }
 
-/** Labels as they are everywhere: `kuma.io/origin` says where the holder is. */
+/** Returns the labels that all copies share: `kuma.io/origin` depends on the holder. */
 export function sharedLabels({ labels }: Pick<Row, 'labels'>): Readonly<Record<string, string>> {
   const { [Label.origin]: _origin, ...shared } = labels;
   return shared;

@@ -36,7 +36,7 @@ export class HostnameCheck {
 }
 
 interface Contest {
-  /** Who claims the name by which generator, in one order. */
+  /** Claims on the name, each with its generator, in one order. */
   readonly claims: string[];
   winner: string;
 }
@@ -71,7 +71,7 @@ function contestsOf(zone: WatchedDisk): Map<string, Contest> {
   return contests;
 }
 
-/** It has the name, which the others see in their reason, and shows it as NotAvailable while nobody can reach it. */
+/** It has the name, which the others name in their reason, and shows it as NotAvailable while it cannot be reached. */
 function isUnreachable({ reason }: JsonObject): boolean {
   return text(reason).startsWith('unreachable: ');
 }

@@ -6,16 +6,16 @@ import type { Commit, RowChange, WatchedDisk } from '../engine/watched-disk';
 import { lostOf } from './history';
 import type { Report } from './violation';
 
-/** Where the global notes which zones it has sessions with. */
+/** Area of the metadata entries in which the global records its sessions with zones. */
 export const INSIGHTS = 'zone-insight';
 
 /** A replica that has a session notes it anew at least so often, ms, even where its database is slow. */
 const RENEWED = 20_000;
 
-/** What is known of the mesh besides what is written. */
+/** Facts about the mesh that are not stored. */
 export interface LostZoneLimits {
   readonly timeline: Timeline;
-  /** Of zones whose Zone does not say. */
+  /** Rule for zones whose Zone has none. */
   readonly rule: LostRule;
   /** Whether a process serves the streams of a session. */
   readonly serves: (process: string, zone: string, session: number) => boolean;
@@ -59,7 +59,7 @@ export class LostZoneCheck {
     this.seen.set(zone, [...(this.seen.get(zone) ?? []), seen]);
   }
 
-  /** What has happened since the leader read how things stand it cannot know. */
+  /** The leader cannot know what happened since its last read. */
   private checkTold(
     { after: { id, spec } }: RowChange,
     leader: { readonly writer: string; readonly epoch: number },

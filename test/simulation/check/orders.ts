@@ -2,7 +2,7 @@ import { compareOrders, type Registry } from '@causeway/resources';
 import type { Commit, Row, RowChange, WatchedDisk } from '../engine/watched-disk';
 import type { Report } from './violation';
 
-/** What is on its way over an open stream may be so much older than a mark that was made meanwhile, µs. */
+/** Longest time for which a message may be on its way over an open stream: it may be so much older than the mark, µs. */
 const TRANSIT = 5_000_000;
 
 /** I3 of the global: no zone makes its resources older than they can be (docs/adr/0012-the-order-that-counts.md). */

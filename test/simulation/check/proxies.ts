@@ -29,8 +29,8 @@ const NOBODY: Omit<AccessSource, 'meshes'> = {
 };
 
 /**
- * Proxies of one replica of a zone: one that listens for every service, the zone's ingress, and those of some Dataplanes. What they were
- * given, and were not told since that it is another, is compared with a build from nothing.
+ * Proxies of one replica of a zone: one that listens for every service, the zone's ingress, and those of some Dataplanes. Their resources for which
+ * no change was announced are compared with a build from nothing.
  */
 export class ProxyCheck {
   private readonly oracle: OracleSource;
@@ -51,7 +51,7 @@ export class ProxyCheck {
     index.subscribe(() => this.check());
   }
 
-  /** How many answers were compared. */
+  /** Returns the number of compared answers. */
   get compared(): number {
     return this.oracle.compared;
   }

@@ -5,5 +5,5 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** Where checks say what they found. */
+/** Takes the findings of checks. */
 export type Report = (invariant: string, detail: string) => void;

@@ -14,9 +14,9 @@ import type { WatchedDisk } from './watched-disk';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 
-/** What may be wrong between the engine and its store; only a simulation that looks for faults sets any. */
+/** Faults between the engine and its store; only a simulation that looks for faults sets any. */
 export interface StoreFaults {
-  /** What is written instead of what was asked for. */
+  /** Returns the request that is written in place of the given one. */
   readonly write?: (request: WriteRequest, disk: WatchedDisk) => WriteRequest;
   /** Answers a write before it is done; undefined = as it should be. */
   readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
@@ -24,11 +24,11 @@ export interface StoreFaults {
   readonly batch?: (batch: ChangeBatch) => ChangeBatch;
   /** ms that every watch is behind besides: it shows other faults more often. */
   readonly lag?: number;
-  /** What the global's sync reads instead of the index that follows the store. */
+  /** The index that the global's sync reads in place of the one that follows the store. */
   readonly view?: (index: ResourceIndex, disk: WatchedDisk) => ResourceIndex;
 }
 
-/** How one process reaches its database: requests and answers take time, and get lost. */
+/** The link of one process to its database: requests and answers take time, and get lost. */
 export class DatabaseLink {
   /** No request is served and no answer arrives. */
   away = false;

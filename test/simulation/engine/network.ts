@@ -12,20 +12,20 @@ import {
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 
-/** A peer that says nothing for so long is given up, ms. */
+/** Time of silence after which a peer is given up, ms. */
 export const KEEPALIVE = 10_000;
 const DEADLINE = 10_000;
 /** Messages in flight before `write` returns false. */
 const WINDOW = 6;
 
-/** Who serves zones: one replica of the global. */
+/** A replica of the global that serves zones. */
 export interface Served {
   readonly process: SimProcess;
   handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
   accept(arrived: IncomingStream): void;
 }
 
-/** What may be wrong with what is sent; only a simulation that looks for faults sets any. */
+/** Faults of sent messages; only a simulation that looks for faults sets any. */
 export interface NetworkFaults {
   readonly message?: (bytes: Buffer, direction: 'up' | 'down', to: 'zone' | 'global') => Buffer;
 }
@@ -87,7 +87,7 @@ export class SimNetwork {
   }
 }
 
-/** What a connection is made of. */
+/** Parts of a connection. */
 interface ConnectionParts {
   readonly zone: string;
   readonly process: SimProcess;
@@ -157,7 +157,7 @@ class SimConnection implements ZoneTransport {
     pipe.session = headers.session;
     process.timeline.after(this.latency(), () => {
       if (!peer || peer.process.isDead) return pipe.break();
-      // What was opened on a connection that is gone ends when that is noticed.
+      // Streams that were opened on a broken connection end when that is noticed.
       if (this.broken) return void process.timeline.after(KEEPALIVE, () => pipe.break());
       peer.process.deliver(() => peer.accept({ stream: pipe.global, direction, headers }));
     });
@@ -216,7 +216,7 @@ class SimPipe {
   }
 }
 
-/** One end: what is written here is heard at the other, in order, as long as the connection stands. */
+/** One end: writes here arrive at the other end, in order, as long as the connection is open. */
 class PipeEnd implements ListenedStream {
   other: PipeEnd | undefined;
   private listener: StreamListener | undefined;
@@ -234,7 +234,7 @@ class PipeEnd implements ListenedStream {
     private readonly parts: PipeParts,
   ) {}
 
-  /** Whether somebody listens and it has not ended. */
+  /** Whether it has a listener and has not ended. */
   get isServed(): boolean {
     return this.listener !== undefined && !this.over;
   }

@@ -5,8 +5,8 @@ import type { Timeline } from './timeline';
 const EPOCH = 1_760_000_000_000;
 
 /**
- * One operating system process: what is meant for it happens only while it runs. Paused (SIGSTOP) it gets everything
- * later and in order; dead it gets nothing, and what it waited for never comes.
+ * One operating system process: its events happen only while it runs. Paused (SIGSTOP) it gets everything later and in order; dead it gets nothing,
+ * and its pending operations never end.
  */
 export class SimProcess {
   readonly clock: SimClock;

@@ -40,7 +40,7 @@ export class Timeline {
     return this.at(this.now + ms, action);
   }
 
-  /** Lets everything up to `time` happen, or until `stop` says so. */
+  /** Runs all events up to `time`, or until `stop` returns true. */
   async runUntil(time: number, stop: () => boolean): Promise<void> {
     await atRest();
     for (let next = this.heap[0]; next && next.at <= time && !stop(); next = this.heap[0]) {

@@ -4,7 +4,7 @@ import { MemoryDisk, type MemoryDiskOptions, type NewestOrder } from '@causeway/
 /** A row as the disk keeps it. */
 export type Row = NonNullable<ReturnType<MemoryDisk['rows']['get']>>;
 
-/** Who writes, and what they asked for. */
+/** The writer, and its request. */
 export interface Writing {
   /** Name of the process; empty for users. */
   readonly writer: string;
@@ -25,7 +25,7 @@ export interface Commit extends Writing {
   readonly notes: readonly { readonly note: MetadataEntry; readonly before: MetadataEntry | undefined }[];
 }
 
-/** A disk that shows each commit to whoever checks. */
+/** A disk that passes each commit to its checks. */
 export class WatchedDisk extends MemoryDisk {
   /** Called with each commit, in its step. */
   watcher: ((commit: Commit) => void) | undefined;
@@ -61,7 +61,7 @@ export class WatchedDisk extends MemoryDisk {
 
   override commit(written: ReadonlyMap<string, Row>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
     const changes = [...written].map(([key, after]) => ({ key, before: this.rows.get(key), after }));
-    const noted = notes.map((note) => ({ note, before: this.notes.get(`${note.area}\0${note.key}`) }));
+    const noted = notes.map((note) => ({ note, before: this.metadata.get(`${note.area}\0${note.key}`) }));
     super.commit(written, notes, newest);
     if (changes.length > 0) this.commits++;
     if (this.writing) this.watcher?.({ ...this.writing, disk: this, changes, notes: noted });

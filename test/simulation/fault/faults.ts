@@ -102,7 +102,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   },
 ];
 
-/** What the keeper of zones writes: that a zone is lost or back, and what is left of a deleted one. */
+/** Whether the keeper of zones writes it: that a zone is lost or back, and the remains of a deleted one. */
 function isOfKeeper({ fence, session, changes }: WriteRequest): boolean {
   return fence !== undefined && (session !== undefined || changes.some(({ id }) => id.kind === 'Zone'));
 }
@@ -115,7 +115,7 @@ function twiceAsFast(clock: Clock): Clock {
   return Object.create(clock, { elapsed: { value: () => 2 * clock.elapsed() } });
 }
 
-/** What zones send claims the age of the first microsecond. */
+/** Returns messages of zones with the age of the first microsecond. */
 export function forgedAge(bytes: Buffer, direction: 'up' | 'down', to: 'zone' | 'global'): Buffer {
   if (direction !== 'up' || to !== 'global') return bytes;
   const message = DeltaDiscoveryResponse.decode(bytes);
@@ -139,7 +139,7 @@ function withoutCounting({ changes, ...request }: WriteRequest): WriteRequest {
 
 const MARK_TAG = 802;
 
-/** Rewrites what messages say of the state that they are a part of. */
+/** Rewrites the marks of messages about the state that they belong to. */
 function remarked(changes: Partial<StateMark>): NonNullable<NetworkFaults['message']> {
   return (bytes, direction, to) => {
     const isResponse = direction === 'down' ? to === 'zone' : to === 'global';

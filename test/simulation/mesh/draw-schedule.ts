@@ -109,9 +109,9 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
     [removal, ...writes(2), ...possible(killed), ...writes(1)],
     // Another leads while the former still works.
     [...writes(1), ...possible({ type: 'depose', plane: zone }), ...writes(3)],
-    // What a former session sent is still on its way.
+    // Messages of a former session are still on their way.
     [...possible(slowed), ...writes(2), ...possible({ type: 'break', zone, how }), removal, ...writes(2)],
-    // A store is set back, and what it had meanwhile is gone.
+    // A store is set back, and its later changes are gone.
     setBack(random, [...shape.zones.map(({ name }) => name), 'global'], writes, possible),
     // Withdrawn and given back.
     [service, { type: 'zone', zone, enabled: false }, ...writes(1), { type: 'zone', zone, enabled: true }],
@@ -121,7 +121,7 @@ function drawScene(random: Prng, shape: Shape, mishaps: readonly Mishap['type'][
     [1, [drawZone(random, zone), service, ...possible(cut), ...writes(1), random.between(0, 9_000), ...possible(lead)]],
     // Its Zone is deleted while it is there; it makes itself known again at once.
     [1, [service, removed, ...possible(lead), ...writes(1)]],
-    // What is left of a deleted zone goes while it is away, unless its Zone is made again before.
+    // Remains of a deleted zone go while it is away, unless its Zone is made again before.
     [1, [service, ...possible(cut), removed, random.between(0, 6_000), ...possible(lead), drawZone(random, zone)]],
     [0.5, [...writes(1), { type: 'mesh', exists: false }, ...writes(1), ...drawMesh(random)]],
     ...scenes.map((each): [number, Scene] => [1, each]),

@@ -17,27 +17,27 @@ import type { WatchedDisk } from '../engine/watched-disk';
 import { meshesOf } from '../../support/meshes';
 import { shownToken } from '../../support/zone-token';
 
-/** How long things last in a simulation, ms: short, so that they end within it. */
+/** Durations in a simulation, ms: short, so that they end within it. */
 export const TIMES: Times = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 };
 
-/** How long things last on a mesh, ms. */
+/** Durations on a mesh, ms. */
 export interface Times {
   readonly lease: number;
   /** Cooldown of a freed address. */
   readonly rest: number;
   /** Of a service without instances. */
   readonly grace: number;
-  /** Of what a new incarnation of a peer lacks. */
+  /** Hold of what a new incarnation of a peer lacks. */
   readonly hold: number;
 }
 
-/** When a zone counts as lost whose Zone does not say. */
+/** Rule for the loss of a zone whose Zone has none. */
 export const LOST: LostRule = { policy: 'keep', after: 20_000 };
 
 /** Injected faults in the inputs of the global's leader; only runs that test the checker set any. */
 export type KeeperFault = (options: ZoneLifecycleOptions) => ZoneLifecycleOptions;
 
-/** What all control planes of a simulation share. */
+/** Parts that all control planes of a simulation share. */
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly network: SimNetwork;
@@ -48,11 +48,11 @@ export interface Surroundings {
   readonly keeperFault: KeeperFault;
   readonly times: Times;
   readonly lost: LostRule;
-  /** What a leader does besides, until its term ends. */
+  /** Further work of a leader, until its term ends. */
   readonly chores?: (process: SimProcess, store: SimStore, term: LeaderTerm) => Promise<void>;
   /** Checks what proxies of a replica of a zone are sent. */
   readonly watchProxies?: (zone: string, index: IndexReader, meshes: Meshes) => void;
-  /** Told of each term of a leader of the global as it begins. */
+  /** Called with each term of a leader of the global as it begins. */
   readonly leads: (term: LeaderTerm) => void;
 }
 
@@ -83,7 +83,7 @@ export class SimReplica {
     else void this.startZone(this.cp);
   }
 
-  /** How zones reach this replica; undefined on a zone. */
+  /** The port of this replica for zones; undefined on a zone. */
   get served(): Served | undefined {
     const { process, sync } = this;
     if (!sync || process.isDead) return undefined;
@@ -146,7 +146,7 @@ export class SimReplica {
     await election.run(lead, this.life.signal);
   }
 
-  /** As apps/global does it, but for the defaults, which the schedule writes, and for what is done once an hour. */
+  /** Runs the leader's loops as apps/global does, except for the defaults, which the schedule writes, and for hourly tasks. */
   private async leadGlobal(term: LeaderTerm): Promise<void> {
     const { store, index, process, link, cp, around } = this;
     const { registry } = around;

@@ -36,13 +36,13 @@ export type UserAction =
       readonly type: 'zone';
       readonly zone: string;
       readonly enabled: boolean;
-      /** What becomes of its services when it is lost; the configured rule where it is absent. */
+      /** Treatment of its services when it is lost; the configured rule if absent. */
       readonly lost?: { readonly policy: LostPolicy; readonly after: string };
     }
   /** The mesh that everything is in, made or deleted. */
   | { readonly type: 'mesh'; readonly exists: boolean };
 
-/** How a connection ends: both ends hear of it at once, or late and apart. */
+/** End of a connection: both ends notice it at once, or late and apart. */
 type BreakKind = 'reset' | 'half-open';
 
 /** Something that happens to machines; times in ms. */

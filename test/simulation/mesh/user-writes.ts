@@ -17,7 +17,7 @@ export const SYNC_LABEL = 'kuma.io/kds-sync';
 /** The one mesh of a simulation. */
 const MESH = 'default';
 
-/** Where a user writes. */
+/** A control plane where users write. */
 export interface Desk {
   readonly cp: ControlPlane;
   readonly disk: WatchedDisk;

@@ -34,7 +34,7 @@ export const SIMULATED_KINDS = new Registry([
   HostnameGenerator,
 ]);
 
-/** What is wrong on purpose. */
+/** Faults that are planted on purpose. */
 export interface Faults {
   readonly store?: StoreFaults;
   readonly network?: NetworkFaults;
@@ -42,7 +42,7 @@ export interface Faults {
   readonly proxies?: ProxyFault;
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Outcome {
   readonly violation: Violation | undefined;
   /** A number that two runs of one schedule share, down to each commit. */
@@ -173,7 +173,7 @@ export class World {
     return proxies !== undefined || this.schedule.seed % PROXIES_EACH === 0;
   }
 
-  /** I2 and I10: nothing changed while nobody was there, so nothing is written. */
+  /** I2 and I10: nothing changed while no replica ran, so nothing is written. */
   private async restartAll(): Promise<void> {
     const before = this.revisions();
     for (const plane of this.planes.values()) {

@@ -67,10 +67,13 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     this.opened = await retryWhileUnavailable(() => openCertificates(source, { ...core, store, index }), waiting);
     const authority = this.opened?.authority();
     if (authority !== undefined)
-      logger.info('clients verify the port by an authority', {
-        port,
-        sha256: new X509Certificate(authority).fingerprint256,
-      });
+      logger.info(
+        'the port shows a certificate of an authority of this control plane: clients must have that authority',
+        {
+          port,
+          sha256: new X509Certificate(authority).fingerprint256,
+        },
+      );
     if (!this.opened && !isLoopback(bindAddress))
       logger.warn('TLS is off: requests of users, including tokens, can be read on the network', { port });
   }

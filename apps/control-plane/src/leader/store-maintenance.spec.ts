@@ -7,12 +7,12 @@ import { defaultsReadiness, runPeriodically } from './store-maintenance';
 
 it('is ready although the database was away at the first look, and nothing changes after it', async () => {
   let away = true;
-  const notes = async (area: string): Promise<readonly MetadataEntry[]> => {
+  const entries = async (area: string): Promise<readonly MetadataEntry[]> => {
     if (away) throw new Unavailable('away');
     return [{ area, key: 'made', value: {} }];
   };
   const notReady = defaultsReadiness({
-    store: { listMetadata: notes },
+    store: { listMetadata: entries },
     index: new ResourceIndex(),
     shutdown: new AbortController().signal,
   });

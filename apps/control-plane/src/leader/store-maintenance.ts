@@ -106,17 +106,17 @@ interface DefaultsSource {
  */
 export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): () => string | undefined {
   let written = false;
-  const look = async (): Promise<void> => {
+  const checkDefaults = async (): Promise<void> => {
     if (written || shutdown.aborted) return;
     written = (await store.listMetadata('defaults').catch(() => [])).length > 0;
     if (written) unsubscribe();
   };
-  const unsubscribe = index.subscribe(() => void look());
-  void look();
+  const unsubscribe = index.subscribe(() => void checkDefaults());
+  void checkDefaults();
   return () => {
     if (written) return undefined;
     // The database did not answer this time, and the index may be outdated from now on.
-    void look();
+    void checkDefaults();
     return 'no leader has written the default resources yet';
   };
 }

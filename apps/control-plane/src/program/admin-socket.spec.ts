@@ -49,8 +49,8 @@ describe('prepareAdminSocket', () => {
   let path: string;
   let logged: string[];
   const servers: Server[] = [];
-  const note = (message: string): void => void logged.push(message);
-  const logger: Logger = { ...silentLogger, info: note, warn: note };
+  const entry = (message: string): void => void logged.push(message);
+  const logger: Logger = { ...silentLogger, info: entry, warn: entry };
   const prepare = (CAUSEWAY_ADMIN_SOCKET: string | undefined = path): Promise<string | undefined> =>
     prepareAdminSocket({ CAUSEWAY_ADMIN_SOCKET }, logger);
   const modeOf = (file: string): number => statSync(file).mode & 0o777;
@@ -72,7 +72,7 @@ describe('prepareAdminSocket', () => {
     const bound = isLeft ? `${path}.bound` : path;
     await new Promise<void>((resolve) => server.listen(bound, resolve));
     if (!isLeft) return void servers.push(server);
-    // Closing removes the name that it was bound to, so the dead socket has another one.
+    // Closing unlinks the name that the socket was bound to, so the dead socket gets a second name.
     linkSync(bound, path);
     await new Promise((done) => server.close(done));
   }

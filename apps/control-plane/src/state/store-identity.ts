@@ -31,8 +31,8 @@ export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Prom
 }
 
 /** Reads the owner; undefined if it is absent or unreadable, which binds the store to no control plane. */
-function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
-  const { role, zone, storeId } = note ?? {};
+function read(stored: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
+  const { role, zone, storeId } = stored ?? {};
   if (typeof role !== 'string' || typeof zone !== 'string') return undefined;
   return { role, zone, storeId: readText(storeId) };
 }

@@ -87,7 +87,7 @@ async function setContext(context: ProgramContext, name: string, options: SetCon
 async function readChanges(context: ProgramContext, { tokenFile, mesh }: SetContextOptions): Promise<NamedContext> {
   const { server, token, caFile, insecureSkipTlsVerify } = context.flags();
   if (server !== undefined && !parseServer(server))
-    throw new UsageError(`"${server}" is no address of a server; it looks like http://127.0.0.1:5681`);
+    throw new UsageError(`"${server}" is no address of a server; write it like http://127.0.0.1:5681`);
   if (token !== undefined && tokenFile !== undefined)
     throw new UsageError('a context has --token or --token-file, not both');
   return {

@@ -64,7 +64,7 @@ export function resolveConnection(config: CliConfig, flags: ConnectionFlags): Co
   const given = named ?? chosen?.context.server ?? DEFAULT_SERVER;
   const server = parseServer(given);
   if (!server)
-    throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681 or unix:/PATH`);
+    throw new UsageError(`"${given}" is no address of a server; write it like http://127.0.0.1:5681 or unix:/PATH`);
   const hasToken = (flags.token ?? fromEnvironment.token) !== undefined;
   const used = chosen ?? (hasToken ? undefined : contextFor(config, server, flags));
   const token =

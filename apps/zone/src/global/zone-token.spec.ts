@@ -38,7 +38,7 @@ describe('the zone token', () => {
     const token = ofFile();
     expect(() => token.current()).toThrow(CredentialsMissing);
     writeFileSync(file, `${A}\n`);
-    token.look();
+    token.checkFile();
     const validity = { start: ISSUED * 1_000, end: ENDS * 1_000 };
     expect([token.current(), token.validity, received, logged]).toEqual([A, validity, 0, []]);
   });
@@ -48,8 +48,8 @@ describe('the zone token', () => {
     const token = ofFile();
     expect(token.current()).toBe(A);
     writeFileSync(file, `  ${B}\n`);
-    token.look();
-    token.look();
+    token.checkFile();
+    token.checkFile();
     expect([token.current(), received]).toEqual([B, 1]);
     const expiresAt = new Date(ENDS * 1_000).toISOString();
     expect(logged).toEqual([['the zone token was replaced', { id: 'b', expiresAt }]]);
@@ -78,14 +78,14 @@ describe('the zone token', () => {
     const token = ofFile();
     token.current();
     spoil();
-    token.look();
-    token.look();
+    token.checkFile();
+    token.checkFile();
     expect([token.current(), received]).toEqual([A, 0]);
     const said = expect.stringMatching(reason);
     expect(logged).toEqual([['the zone token stays as it was', { reason: said }]]);
     expect(token.fault).toMatch(/^CAUSEWAY_ZONE_TOKEN_FILE: /);
     writeFileSync(file, A);
-    token.look();
+    token.checkFile();
     expect(token.fault).toBeUndefined();
   });
 
@@ -105,7 +105,7 @@ describe('the zone token', () => {
     const token = ofFile();
     token.accepted(token.current());
     writeFileSync(file, B);
-    token.look();
+    token.checkFile();
     expect(token.current()).toBe(B);
     token.refused(B, 'revoked');
     expect([token.current(), logged.at(-1)]).toEqual([

@@ -34,7 +34,7 @@ export class ZoneToken implements ZoneTokenSource {
   static follow({ settings, logger, reload }: ControlPlaneCore<ZoneSettings>): ZoneToken {
     const token = new ZoneToken(settings, logger);
     reload.on('CAUSEWAY_ZONE_TOKEN', (given) => token.replace(given));
-    reload.onCheck(() => token.look());
+    reload.onCheck(() => token.checkFile());
     return token;
   }
 
@@ -76,7 +76,7 @@ export class ZoneToken implements ZoneTokenSource {
   }
 
   /** Reads the file. Never throws. */
-  look(): void {
+  checkFile(): void {
     if (this.readFile()) this.notifyListeners();
   }
 

@@ -98,7 +98,7 @@ function loopWarnings(
         least,
       }),
     onUnusableName: (dataplane, service) =>
-      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+      logger.warn('a Dataplane names a service whose name no MeshService can have', { dataplane, service }),
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   };

@@ -174,7 +174,7 @@ async function announce(
   const { shutdown: signal, clock, logger, instance, settings } = core;
   const value = { since: clock.now() };
   const areas = isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME) ? [] : [ENROLMENT_REPLICAS];
-  const notes = [...areas, IDENTITY_PATH_REPLICAS].map((area) => ({ area, key: instance, value }));
-  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', metadata: notes });
+  const entries = [...areas, IDENTITY_PATH_REPLICAS].map((area) => ({ area, key: instance, value }));
+  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', metadata: entries });
   await retryWhileUnavailable(write, { clock, logger, signal });
 }

@@ -5,7 +5,7 @@ import { Unauthenticated } from '../unauthenticated';
 
 const SECOND = 1_000;
 
-/** A token as a JWT looks; verifiers of these tests look at its name alone. */
+/** A token in the form of a JWT; verifiers of these tests read its name only. */
 function token(name: string, exp?: number): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part({ Name: name, ...(exp === undefined ? {} : { exp }) })}.signature`;

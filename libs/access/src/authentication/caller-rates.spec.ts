@@ -4,7 +4,7 @@ import { CallerRates, RateLimited } from './caller-rates';
 
 const anna: Caller = { user: 'anna', groups: [], by: 'user-token' };
 
-/** How many of `tries` requests are taken. */
+/** Returns how many of `tries` requests are accepted. */
 function taken(tries: number, take: () => void): number {
   let count = 0;
   for (let i = 0; i < tries; i++) {

@@ -38,7 +38,7 @@ export class UserTokenVerifier implements TokenVerifier {
     const keys = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
     if (!keys)
       throw new Unauthenticated(
-        `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${formatIssuer(cp)}`,
+        `the user token was issued by ${String(issuer).slice(0, 100)} and is not valid here, at ${formatIssuer(cp)}`,
       );
     const { id, name, groups, expiresAt } = await own.verify(token, { keys });
     return { user: name, groups: [...groups, AUTHENTICATED], by: 'user-token', tokenId: id, until: expiresAt };

@@ -45,7 +45,7 @@ class Plane {
     await this.plane.index.reached(await this.plane.store.head());
   }
 
-  /** Takes over what the global would send: public keys and revocations. */
+  /** Stores what the global would send: public keys and revocations. */
   async learn(spec: object): Promise<void> {
     const change = { type: 'put', id: AUTHENTICATION_ID, expect: 'any', labels: {}, spec: { ...spec } } as const;
     await this.plane.store.write({ changes: [change], onRefusal: 'abort' });
@@ -221,7 +221,7 @@ describe('user tokens', () => {
 
     const { token } = await east.authentication.tokens.issue({ name: 'bert' });
     expect(await east.whoIs(token)).toBe('user-token bert causeway:authenticated');
-    const elsewhere = 'the user token was issued by causeway:zone:east and does not hold here, at ';
+    const elsewhere = 'the user token was issued by causeway:zone:east and is not valid here, at ';
     expect(await west.whoIs(token)).toBe(`${elsewhere}causeway:zone:west`);
     expect(await global.whoIs(token)).toBe(`${elsewhere}causeway:global`);
   });

@@ -102,7 +102,7 @@ export class AccessPolicy {
   /** Throws AccessDenied unless the caller is an administrator everywhere: in `causeway:admins`, or by an unnarrowed binding. */
   authoriseAdmin(caller: Caller): void {
     const { allowed } = this.decide(caller, 'create', ANY_TARGET);
-    if (!allowed) throw new AccessDenied(caller, 'this is left to administrators');
+    if (!allowed) throw new AccessDenied(caller, 'only administrators may do this');
   }
 
   /** Whether the caller may do at least one of `verbs` to the resource. */

@@ -70,7 +70,7 @@ describe('CallerRights', () => {
     );
     const check = (): void => new CallerRights(policy, anna).checkAdmin();
     if (isAdmin) expect(check).not.toThrow();
-    else expect(check).toThrow(new AccessDenied(anna, 'this is left to administrators'));
+    else expect(check).toThrow(new AccessDenied(anna, 'only administrators may do this'));
     expect(() => new CallerRights(policy, operator).checkAdmin()).not.toThrow();
   });
 });

@@ -43,7 +43,7 @@ export function compilePolicy(
       binding: `RoleBinding ${id.name}${where}`,
       role,
       rules: listRules(id.zone, role),
-      within: narrowing(spec, registry),
+      restriction: narrowing(spec, registry),
     };
     const restricts = cp.role === 'zone' && cp.federated && id.zone !== '';
     for (const key of boundSubjects(binding)) add(restricts ? limits : grants, key, grant);
@@ -67,7 +67,7 @@ function zoneDigests(grants: Grants): ReadonlyMap<string, string> {
 function computeDigest(grants: readonly Grant[]): string {
   const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
   const text = JSON.stringify(
-    grants.map(({ role, rules, within }) => [role, rules, within]),
+    grants.map(({ role, rules, restriction }) => [role, rules, restriction]),
     listed,
   );
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);

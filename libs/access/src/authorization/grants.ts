@@ -67,13 +67,13 @@ export interface Rule {
   readonly namespaces: ReadonlySet<string> | undefined;
 }
 
-/** A role granted by a binding: every rule narrowed by `within`. */
+/** A role granted by a binding: every rule narrowed by `restriction`. */
 export interface Grant {
   /** Name of the binding for users: `RoleBinding payments of zone west`. */
   readonly binding: string;
   readonly role: string;
   readonly rules: readonly Rule[];
-  readonly within: Rule;
+  readonly restriction: Rule;
 }
 
 const EVERYTHING: Rule = { verbs: undefined, kinds: undefined, meshes: undefined, namespaces: undefined };
@@ -140,8 +140,8 @@ function parseNames(list: JsonValue | undefined): ReadonlySet<string> | undefine
 }
 
 /** Whether a grant allows it. Linear in the rules of its role. */
-export function allows({ rules, within }: Grant, verb: Verb, target: AccessTarget): boolean {
-  return matches(within, verb, target) && rules.some((rule) => matches(rule, verb, target));
+export function allows({ rules, restriction }: Grant, verb: Verb, target: AccessTarget): boolean {
+  return matches(restriction, verb, target) && rules.some((rule) => matches(rule, verb, target));
 }
 
 function matches({ verbs, kinds, writers = [], meshes, namespaces }: Rule, verb: Verb, target: AccessTarget): boolean {

@@ -15,7 +15,7 @@ const PLANES: Readonly<Record<string, ControlPlane>> = {
   'a zone by itself': { role: 'zone', zone: 'east', federated: false },
 };
 
-/** What roles speak of: all kinds, so that a new one is in the table, and the activities. */
+/** Subjects of roles: all kinds, so that a new kind is in the table, and the activities. */
 const SUBJECTS = [
   ...coreKinds.kinds.map(({ name, writer, confidential, namespaced, scope }) => ({
     kind: name,
@@ -43,7 +43,7 @@ function mayByGuide(role: Role, { writer, open }: (typeof SUBJECTS)[number], ver
   }
 }
 
-/** What says how meshes are, and whom they have. */
+/** Kinds that configure a mesh or its membership. */
 const MESH_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'];
 const SERVICE_KINDS = [
   'Dataplane',
@@ -87,7 +87,7 @@ async function policyWith(
   });
 }
 
-/** Every subject and verb of which the policy says something else than `wanted`. */
+/** Returns every subject and verb for which the policy decides otherwise than `wanted`. */
 function differences(policy: AccessPolicy, wanted: (subject: (typeof SUBJECTS)[number], verb: Verb) => boolean) {
   return SUBJECTS.flatMap((subject) =>
     VERBS.flatMap((verb) => {

@@ -16,7 +16,7 @@ const ID = '6f1b2c0e-0000-4000-8000-000000000000';
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
-/** A token of any claims; those of one in order unless said otherwise. */
+/** Makes a token with any claims; by default with valid ones. */
 function forged(payload: object, key: KeyObject = privateKey, alg = 'RS256'): Promise<string> {
   const seconds = NOW / 1_000;
   const claims = { jti: ID, nbf: seconds - 5, exp: seconds + 60, Mesh: 'default', Type: 'dataplane', ...payload };

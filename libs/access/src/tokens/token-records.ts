@@ -57,10 +57,10 @@ export class TokenRecords {
 
   /** Forgets tokens that expired a week ago and resolves with their ids. */
   async purge(): Promise<readonly string[]> {
-    const notes = await this.store.listMetadata(this.use.records);
-    const over = notes.filter((note) => readRecord(note).every((record) => this.isOver(record)));
+    const entries = await this.store.listMetadata(this.use.records);
+    const over = entries.filter((entry) => readRecord(entry).every((record) => this.isOver(record)));
     for (const batch of splitIntoBatches(over, BATCH))
-      await this.write(batch.map((note) => ({ ...note, value: null })));
+      await this.write(batch.map((entry) => ({ ...entry, value: null })));
     return over.map(({ key }) => key);
   }
 
@@ -68,8 +68,8 @@ export class TokenRecords {
     return expiresAt + RETENTION <= this.clock.now();
   }
 
-  private async write(notes: readonly MetadataEntry[]): Promise<void> {
-    await this.store.write({ changes: [], onRefusal: 'abort', metadata: notes });
+  private async write(entries: readonly MetadataEntry[]): Promise<void> {
+    await this.store.write({ changes: [], onRefusal: 'abort', metadata: entries });
   }
 }
 

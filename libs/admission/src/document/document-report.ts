@@ -15,10 +15,10 @@ const MAX_WARNINGS = 100;
 /** The violations and warnings of a document, collected while it is decoded. */
 export class DocumentReport {
   readonly violations = new Violations();
-  private readonly noted: string[] = [];
+  private readonly listed: string[] = [];
 
   get warnings(): readonly string[] {
-    return this.noted;
+    return this.listed;
   }
 
   /** Adds a violation of `rule` at `at`. */
@@ -28,7 +28,7 @@ export class DocumentReport {
 
   /** Adds warnings: content that is legal but most likely a mistake. */
   warn(...warnings: readonly string[]): void {
-    for (const warning of warnings) if (this.noted.length < MAX_WARNINGS) this.noted.push(warning);
+    for (const warning of warnings) if (this.listed.length < MAX_WARNINGS) this.listed.push(warning);
   }
 }
 

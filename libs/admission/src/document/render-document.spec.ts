@@ -59,7 +59,7 @@ const samples: Readonly<Record<string, object>> = {
   AuthenticationConfiguration: {},
 };
 
-/** What the resource of a kind is called: of one kind only `default` has an effect. */
+/** Returns the name of a resource of a kind: some kinds have an effect only under the name `default`. */
 const nameOf = (kind: string): string => (kind === 'AuthenticationConfiguration' ? 'default' : 'thing');
 
 async function stored(name: string): Promise<{ readonly cp: ControlPlane; readonly resource: Resource }> {

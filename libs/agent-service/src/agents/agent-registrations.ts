@@ -85,7 +85,7 @@ export class AgentRegistrations {
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const other = stored && findBindingProblem(binding, stored);
     if (other !== undefined)
-      throw new Forbidden(`the dataplane token does not hold for the stored Dataplane: ${other}`);
+      throw new Forbidden(`the dataplane token is not valid for the stored Dataplane: ${other}`);
     const services = enrolments.checkServices(wanted, await enrolments.join(wanted.id, credential, false));
     return { tokenId, until, address, services };
   }
@@ -119,7 +119,7 @@ export class AgentRegistrations {
     const { index } = this.options;
     if (index.get(this.toIdentity(key))?.labels[REGISTERED_BY] !== undefined)
       throw new RegisteredByProxy(
-        `Dataplane ${key.name} was brought along by a proxy (kuma-dp); it goes when that one stops`,
+        `Dataplane ${key.name} was registered by its proxy (kuma-dp) and is removed when that proxy stops`,
       );
   }
 

@@ -72,7 +72,7 @@ export class AttachStream implements LeaseSession {
     this.last = { at: options.clock.elapsed(), heartbeat: 0 };
   }
 
-  get heard(): LeaseSession['heard'] {
+  get lastRequest(): LeaseSession['lastRequest'] {
     return this.last;
   }
 

@@ -7,7 +7,7 @@ export interface LeaseSession {
   /** Unique among all streams. */
   readonly id: string;
   /** Time (`Clock.elapsed`) and number of the last heartbeat. */
-  readonly heard: { readonly at: number; readonly heartbeat: number };
+  readonly lastRequest: { readonly at: number; readonly heartbeat: number };
   /** Returns the held Dataplanes, with unwritten health. */
   held(): Iterable<LeaseKey & Pick<LeaseRenewal, 'health'>>;
   /** Called when its leases are renewed up to this heartbeat, with the written rows. */
@@ -104,7 +104,7 @@ export class ReplicaLeases {
     const { clock, length, logger } = this.options;
     const now = clock.elapsed();
     for (const session of [...this.sessions])
-      if (now - session.heard.at > length) session.end('deadline', `no request for ${length} ms`);
+      if (now - session.lastRequest.at > length) session.end('deadline', `no request for ${length} ms`);
     try {
       await this.renewAll(now);
       [this.renewedAt, this.isFailing] = [now, false];
@@ -121,7 +121,7 @@ export class ReplicaLeases {
   private async renewAll(now: number): Promise<void> {
     const { store, length } = this.options;
     const rounds = [...this.sessions].map((session) => {
-      const { at, heartbeat } = session.heard;
+      const { at, heartbeat } = session.lastRequest;
       const age = Math.max(0, Math.round(now - at));
       const rows = [...session.held()].map((key) => ({ ...key, session: session.id, age }));
       return { session, heartbeat, rows, isNews: rows.some(({ health }) => health !== undefined) };

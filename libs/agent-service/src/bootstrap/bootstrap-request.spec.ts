@@ -10,7 +10,7 @@ interface Recorded {
   readonly body: unknown;
 }
 
-/** What kuma-dp 2.14.3 posts. */
+/** Requests that kuma-dp 2.14.3 posts. */
 const recorded: Recorded[] = JSON.parse(
   readFileSync(join(__dirname, '../../testdata/kuma-dp/bootstrap-requests.json'), 'utf8'),
 );

@@ -178,7 +178,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const known = dataplaneProxyId({ mesh, namespace: DEFAULT_NAMESPACE, name });
     // A connected proxy has registered, so the loss of its Dataplane ends its streams.
     if (document !== undefined && !this.views.has(known)) {
-      if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');
+      if (!token) throw new Forbidden('a proxy that registers its Dataplane must have a dataplane token');
       await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
     }
     const dataplane = this.dataplanes.findBoundDataplane(node, binding);

@@ -210,7 +210,7 @@ describe('what proxies answer', () => {
     second.send({ typeUrl: endpoints, resourceNamesSubscribe: ['one-more'] });
     expect(await second.end()).toMatchObject({
       code: GRPC.EXHAUSTED,
-      details: '101 names: the streams of all proxies ask for as many as may be',
+      details: '101 names: the streams of all proxies together ask for the maximum already',
     });
     expect(plane.server.load().names).toBe(1_200);
     // Names that are dropped, and those of streams that end, are there for others.

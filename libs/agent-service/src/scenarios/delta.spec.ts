@@ -31,7 +31,7 @@ describe('a delta stream', () => {
   const names = (response: { resources: readonly { name: string }[] }): string[] =>
     response.resources.map(({ name }) => name).sort();
 
-  /** Acks all responses until nothing is left to tell; resolves with their number. */
+  /** Acks all responses until no more come; resolves with their number. */
   async function settled(proxy: DeltaClient): Promise<number> {
     let acked = 0;
     await until('all acks', () => {
@@ -178,7 +178,7 @@ describe('a delta stream', () => {
       [cluster, 'a'],
     ] as const)
       proxy.send({ typeUrl, resourceNamesSubscribe: [name] });
-    // What was asked for before clusters is sent at once; from here on all four change in one moment.
+    // Requests before clusters exist are answered at once; from here on all four change in one moment.
     const before = await settled(proxy);
     plane.source.put(RouteConfiguration, { name: 'r', ignorePortInHostMatching: true });
     plane.source.put(Listener, { ...listening('l'), transparent: true });

@@ -111,7 +111,7 @@ describe('the source of a zone', () => {
     zone.put(trust('x'));
     expect([source.revision, source.point?.revision, zone.index.point?.revision]).toEqual([2, 2, 2]);
     expect(revisions).toEqual([2]);
-    // What is of no revision is sent as of the latest: it is not acked before it is answered.
+    // A view without a revision is sent as of the latest: it is not acked before it is answered.
     source.viewChanged(view);
     expect(revisions).toEqual([2, 2]);
   });
@@ -136,7 +136,7 @@ describe('the source of a zone', () => {
     await Promise.resolve();
     expect(isLoaded).toBe(false);
     finish(0);
-    // What was kept before and is made no more is dropped with the next piece of work.
+    // Kept resources that are no longer made are dropped with the next piece of work.
     finish(1);
     await loaded;
     const first = source.get(view, secret, TRUST_SECRET);

@@ -20,20 +20,20 @@ interface Proxy {
   readonly hasCertificate: boolean;
   /** The oldest revision whose changes it may lack; Infinity: it holds nothing. */
   lacks: number;
-  /** When it can no longer use what it holds, ms. */
+  /** Time until which it can use the configuration that it holds, ms. */
   usableUntil: number;
 }
 
 interface Stream {
   readonly proxy: Proxy;
   readonly since: number;
-  /** What the replica knows that the proxy applies; -1: not known yet. */
+  /** The revision that the proxy applies, as far as the replica knows; -1: not known yet. */
   applied: number;
   /** The proxy is gone without a word since. */
   brokenAt?: number;
 }
 
-/** A control plane's replica: what it knows of the log, and its proxies. */
+/** A replica of a control plane: its copy of the log, and its proxies. */
 class Replica {
   readonly streams = new Set<Stream>();
   readonly reporter: ProxyReporter;
@@ -131,7 +131,7 @@ class Replica {
   }
 }
 
-/** Replicas, proxies and a log; what they do is chosen by numbers. */
+/** Replicas, proxies and a log, driven by random numbers. */
 class World {
   readonly clock = new FakeClock(1_000_000_000);
   readonly sessions = new MemoryProxySessions(new MemoryDisk({ clock: this.clock }));
@@ -168,7 +168,7 @@ class World {
         if (await replica.listens()) this.connect(replica, proxy);
         return;
       case 'take':
-        // It applies what it was sent, and its answer is lost.
+        // The proxy applies the response, and its ack is lost.
         return void (stream && (proxy.lacks = replica.revision + 1));
       case 'ack':
         if (!stream) return;
@@ -199,7 +199,7 @@ class World {
     }
   }
 
-  /** A revision that every proxy which may still use what it holds applies; checked against what the directory says. */
+  /** Computes the revision that is applied by every proxy which may still use its configuration; compares it with the directory's. */
   async check(): Promise<void> {
     await this.directory.refresh();
     const floor = this.directory.ackWatermark('i');
@@ -241,7 +241,7 @@ class World {
     }
   }
 
-  /** It is sent what the replica has; what it held it holds until it has taken that. */
+  /** The proxy gets the replica's state, and keeps its former configuration until it has acked that. */
   private connect(replica: Replica, proxy: Proxy): void {
     for (const each of this.replicas)
       for (const old of each.streams) if (old.proxy === proxy) old.brokenAt ??= this.clock.now();
@@ -279,7 +279,7 @@ type Story = [action: string, i: number, j: number][];
 
 const times = (count: number, ...action: Story[number]): Story => Array.from({ length: count }, () => action);
 
-/** Stories that numbers seldom tell. */
+/** Stories that random numbers seldom produce. */
 const examples: Story[] = [
   // A proxy turns to a replica that is cut off and behind, after that replica seems to be gone.
   [
@@ -296,7 +296,7 @@ const examples: Story[] = [
     ...times(1, 'connect', 1, 0),
     ...times(1, 'take', 1, 0),
   ],
-  // A proxy was at a replica that was behind, while it seemed to be connected to another one.
+  // A proxy was at a replica that was behind, while it seemed to be connected to another.
   [
     ...times(1, 'connect', 0, 0),
     ...times(1, 'ack', 0, 0),
@@ -336,7 +336,7 @@ describe('I11: the revision that all proxies of a zone apply', () => {
         for (const [action, i, j] of story) await world.act(action, i, j);
         for (const i of [0, 1]) await world.act('stop', i, 0);
         for (const j of [0, 1, 2]) await world.act('connect', j, j);
-        // What replicas and proxies that are gone reported counts for two days at most.
+        // Reports of replicas and proxies that are gone count for two days at most.
         for (let days = 0; days < 12; days++) {
           for (const i of [0, 1]) await world.act('catch up', i, 0);
           for (const [i, j] of [0, 1].flatMap((of) => [0, 1, 2].map((proxy) => [of, proxy] as const)))

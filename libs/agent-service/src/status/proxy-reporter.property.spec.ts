@@ -26,7 +26,7 @@ class World {
   readonly zone = new TrafficZone();
   readonly source = zoneResources(this.zone, 'west');
   readonly clients: DeltaClient[] = [];
-  /** Counts streams that were looked at by the reporter that looks at what has moved. */
+  /** Counts the streams that the incremental reporter reads. */
   looks = 0;
   private readonly unfollow = this.source.follow();
   private readonly views = VIEWS.map((view, i) => ({ ...view, dataplane: owner(`p${i}`) }));
@@ -100,7 +100,7 @@ class World {
     }
   }
 
-  /** Both look, at one moment; what they report is the same. */
+  /** Both reporters report at the same moment; their reports are equal. */
   async look(): Promise<void> {
     await Promise.all(this.reporters.map((each) => each.report()));
     const [found, wanted] = await Promise.all(this.stores.map((store) => store.read(new Map())));
@@ -223,7 +223,7 @@ describe('a reporter of proxies', () => {
             if (action === 'rest') await world.rest();
             else world.act(action, i, j);
             await world.look();
-            // What was sent travels, or is under way at the next look.
+            // Sent reports arrive now, or are under way at the next check.
             if (isSlow) for (let turn = 0; turn < 10; turn++) await yieldToEventLoop();
             await world.look();
           }

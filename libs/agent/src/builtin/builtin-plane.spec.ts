@@ -23,7 +23,7 @@ const idOf = (workload: string, domain = DOMAIN): string => `spiffe://${domain}/
 const SERVER = host(101);
 const INGRESS = { address: host(110), port: 10001 };
 const PORT = 6379;
-/** A server that says more than any buffer holds. */
+/** Size of an answer that exceeds every buffer. */
 const FLOOD = 64 * 1024 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
@@ -151,7 +151,7 @@ describe('the builtin plane', () => {
     server = await plane('server', { dataplane: dataplane('server', SERVER, []).id });
     client = await plane('client', { listed, capture: { type: 'bind' } });
     ingress = await plane('ingress', { ingress: INGRESS });
-    // Both last as long as what they wait for; meanwhile the others run.
+    // Both wait as long as their clients do; meanwhile other connections are served.
     hanging = closed(connect(PORT, vip('silent')));
     const slow = connect(PORT, SERVER, () => slow.write(Buffer.from([22, 3, 1, 1, 0, 1, 0])));
     held = closed(slow);
@@ -195,7 +195,7 @@ describe('the builtin plane', () => {
     await once(socket, 'connect');
     await until('the server', () => flooding !== undefined);
     const waiting = (): number => flooding?.socket.writableLength ?? 0;
-    // What was taken stands in buffers of the kernel and of both planes.
+    // Bytes that were accepted stand in buffers of the kernel and of both proxies.
     let [before, same] = [-1, 0];
     await until('nothing moves', () => {
       same = waiting() === before ? same + 1 : 0;
@@ -292,7 +292,7 @@ describe('the builtin plane', () => {
 
   it('believes a chain with an authority in between, on both sides, and none that ends at another trust domain', async () => {
     const [issuer, foreign] = await Promise.all([authority.between('issuer'), east.between('issuer')]);
-    /** What a caller with this certificate is answered; undefined where it is closed. */
+    /** Returns the answer to a caller with this certificate; undefined if the connection is closed. */
     const call = async ({ chain: cert, key }: TestCertificate): Promise<string | undefined> => {
       const tls = connectTls({ host: SERVER, port: PORT, cert, key, rejectUnauthorized: false });
       tls.write('hello');
@@ -305,7 +305,7 @@ describe('the builtin plane', () => {
     };
     const counter = `listener.${SERVER}_${PORT}.ssl.fail_verify_error`;
     const before = (await server?.stat(counter)) ?? 0;
-    // A Node that hides who has signed such a caller's certificate leaves nobody to believe.
+    // A Node version that hides the issuer of such a certificate leaves no authority to trust.
     const isShown = await showsPeerChains();
     expect(await call(await issuer.issue({ uri: idOf('caller') }))).toBe(isShown ? 'app:hello' : undefined);
     expect(await call(await foreign.issue({ uri: idOf('caller') }))).toBeUndefined();
@@ -412,7 +412,7 @@ describe('the builtin plane', () => {
     const ended = closed(socket);
     await halves.stop();
     await ended;
-    // Only what it says next tells the server’s plane that nobody listens any more.
+    // The server's proxy learns only from the next bytes that nobody reads any more.
     await until('nobody', async () => {
       waiting?.write('late');
       return (await active()) === 0;

@@ -14,7 +14,7 @@ const SERVER = 'spiffe://default.east.mesh.local/workload/server';
 const PLAIN = { isTls: false, serverName: '', alpn: [] };
 const MESH = { isTls: true, serverName: 'x', alpn: ['kuma'] };
 
-/** What the translation says, as the builtin plane reads it. */
+/** The translation as the builtin proxy decodes it. */
 describe('a plane is notified', () => {
   const zone = new TrafficZone();
   let authority: TestAuthority;
@@ -120,7 +120,7 @@ describe('a plane is notified', () => {
     expect([allowed(here, 'CN=e-1'), allowed(here, 'CN=e-2'), allowed(here, '')]).toEqual([false, true, true]);
     zone.delete(ended('west'));
     expect(allowed(here, 'CN=e-1')).toBe(true);
-    // Another zone ends certificates of its own trust domain only.
+    // Another zone can revoke certificates of its own trust domain only.
     zone.put(ended('east'));
     expect([allowed(east, 'CN=e-1'), allowed(here, 'CN=e-1')]).toEqual([false, true]);
     zone.delete(ended('east'));

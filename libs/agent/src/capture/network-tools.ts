@@ -40,12 +40,12 @@ export const systemTools: NetworkTools = {
   async run(program, args, input = '') {
     const { code, stdout, stderr } = await runProgram(program, args, input);
     if (code === 0) return stdout;
-    const said = stderr.trim();
-    const first = said.split('\n')[0] ?? '';
-    if (code === null) throw new NetworkFailure(`${program} did not end within ${TIMEOUT} ms`, said);
-    if (FORBIDDEN.test(said))
-      throw new NetworkFailure(`${program} is refused: the agent must be root or have CAP_NET_ADMIN`, said);
-    throw new NetworkFailure(`${program} ${args.join(' ')} failed: ${first.slice(0, 500)}`, said);
+    const output = stderr.trim();
+    const first = output.split('\n')[0] ?? '';
+    if (code === null) throw new NetworkFailure(`${program} did not end within ${TIMEOUT} ms`, output);
+    if (FORBIDDEN.test(output))
+      throw new NetworkFailure(`${program} is refused: the agent must be root or have CAP_NET_ADMIN`, output);
+    throw new NetworkFailure(`${program} ${args.join(' ')} failed: ${first.slice(0, 500)}`, output);
   },
 };
 

@@ -112,8 +112,8 @@ describe('plaintextReachable', () => {
     const sockets = [{ address: '0700000A', port: 8080, uid: 0 }];
     expect(describePlaintextAccess({ ...service, takesPlaintext: true }, sockets)).toBeUndefined();
     expect(describePlaintextAccess({ ...service, takesPlaintext: false }, sockets)).toBe(
-      'PlaintextReachable: the process listens at 10.0.0.7:8080: the plane direct knows no caller: ' +
-        'it takes a mesh that is not Strict, or the plane envoy or builtin',
+      'PlaintextReachable: the process listens at 10.0.0.7:8080: the plane direct cannot identify callers: ' +
+        'use the plane envoy or builtin, or a mesh that is not Strict',
     );
   });
 

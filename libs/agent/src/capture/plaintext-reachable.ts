@@ -21,7 +21,7 @@ const WILDCARD_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 const REMEDY = 'it must listen on loopback, or have guardInbound';
 const DIRECT_REMEDY =
-  'the plane direct knows no caller: it takes a mesh that is not Strict, or the plane envoy or builtin';
+  'the plane direct cannot identify callers: use the plane envoy or builtin, or a mesh that is not Strict';
 
 /**
  * Describes at which addresses other than loopback a service for mesh clients only can be reached without its proxy.

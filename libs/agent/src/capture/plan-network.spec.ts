@@ -133,12 +133,12 @@ it.each<[string, object, readonly string[]]>([
   [
     'left out',
     { dns: {} },
-    ['dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is outbounds'],
+    ['dns: hostnames are answered with SERVFAIL: connections to virtual IPs reach no proxy where capture is outbounds'],
   ],
   [
     'none',
     { capture: 'none', dns: {} },
-    ['dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is none'],
+    ['dns: hostnames are answered with SERVFAIL: connections to virtual IPs reach no proxy where capture is none'],
   ],
 ])('says that names are not answered where nothing leads to their addresses: %s', (_, given, problems) => {
   expect(describeUnansweredNames(configOf({ dataplanes: [dataplane()], ...given }))).toEqual(problems);

@@ -58,7 +58,7 @@ describe('ServiceMaps', () => {
     expect(maps.renderChange(new Map([['241.0.0.1 . 80', undefined]]))).toBe('');
   });
 
-  /** How many slots each endpoint has. */
+  /** Returns how many slots each endpoint has. */
   const shares = (given: DirectService): Readonly<Record<string, number>> => {
     const found: Record<string, number> = {};
     const text = new ServiceMaps('i').renderChange(one(given));

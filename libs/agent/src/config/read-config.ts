@@ -208,7 +208,7 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     yield* checkNamespace(namespace, at.field('namespace'));
     const qualified = formatQualifiedName({ name, namespace });
     if (names.has(qualified))
-      yield at.field('name').violation(`is the name of another one: ${JSON.stringify(qualified)}`, 'not-unique');
+      yield at.field('name').violation(`is the name of another Dataplane: ${JSON.stringify(qualified)}`, 'not-unique');
     names.add(qualified);
     yield* checkAddress(address, at.field('address'));
     for (const [j, service] of services.entries()) {
@@ -255,7 +255,7 @@ function* healthRules(health: HealthCheckConfig, at: FieldPath): Iterable<Violat
 }
 
 function* checkUnusedAddress(places: Set<string>, place: string, at: FieldPath): Iterable<Violation> {
-  if (places.has(place)) yield at.violation(`is listened at by another service or outbound: ${place}`, 'not-unique');
+  if (places.has(place)) yield at.violation(`is used by another service or outbound: ${place}`, 'not-unique');
   places.add(place);
 }
 

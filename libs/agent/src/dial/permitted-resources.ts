@@ -209,7 +209,7 @@ export class PermittedResources implements ResourceReader {
     const before = this.refusals.get(key);
     if (before || this.refusals.size < MAX_REFUSED) this.refusals.set(key, { name, what });
     if (before?.what !== what)
-      this.options.logger.warn('what the zone tells is refused', { resource: name, reason: what });
+      this.options.logger.warn('a resource that the zone sent is refused', { resource: name, reason: what });
     return what;
   }
 
@@ -269,7 +269,7 @@ export class PermittedResources implements ResourceReader {
     const before = this.dropped.get(key);
     if (before?.what === what) return;
     if (before || this.dropped.size < MAX_REFUSED) this.dropped.set(key, { name, what });
-    this.options.logger.warn('hosts are left out', { resource: name, reason: what });
+    this.options.logger.warn('hosts that mayDial does not allow are left out', { resource: name, reason: what });
   }
 
   private forget(type: string, name: string): void {

@@ -132,7 +132,7 @@ export class KernelMaps {
       this.maps = undefined;
       this.refusals += 1;
       this.failure = errorText(error);
-      logger.error('virtual IPs cannot be led to their services', { reason: this.failure });
+      logger.error('connections to virtual IPs cannot be directed to their services', { reason: this.failure });
       const pause = Math.min(RETRY.longest, RETRY.first * 2 ** this.failures++);
       clock.after(pause, () => void this.load());
     }

@@ -31,8 +31,8 @@ const run = promisify(execFile);
 
 /** Finds Envoy and reads its version. Never rejects. */
 export async function findEnvoy({ path, setting, searched = '' }: EnvoyPlaces): Promise<FoundEnvoy> {
-  const said = path ?? (setting === '' ? undefined : setting);
-  if (said !== undefined) return readVersion(said);
+  const configured = path ?? (setting === '' ? undefined : setting);
+  if (configured !== undefined) return readVersion(configured);
   for (const folder of searched.split(':').filter((one) => isAbsolute(one))) {
     const candidate = join(folder, 'envoy');
     if (await isExecutable(candidate)) return readVersion(candidate);

@@ -37,7 +37,7 @@ const MAX_LINE_LENGTH = 1_000;
  */
 export class KeptProcess {
   private constructor(
-    private readonly noted: ProcessRecord,
+    private readonly record: ProcessRecord,
     /** Resolves with how it ended. */
     readonly ended: Promise<string>,
     /** Whether it was found running, not started. */
@@ -48,27 +48,27 @@ export class KeptProcess {
   }
 
   get pid(): number {
-    return this.noted.pid;
+    return this.record.pid;
   }
 
   /** Returns the running process if its fingerprint matches, else starts one. Rejects if it cannot be started. */
   static async start(options: KeptProcessOptions): Promise<KeptProcess> {
-    const noted = await readRecord(options.file);
-    if (noted && readStartTime(noted.pid) === noted.began) {
-      const found = new KeptProcess(noted, waitForEnd(noted, options), true, options);
-      if (noted.fingerprint === options.fingerprint) return found;
-      options.logger.info('a process of an earlier configuration is ended', { pid: noted.pid });
+    const former = await readRecord(options.file);
+    if (former && readStartTime(former.pid) === former.began) {
+      const found = new KeptProcess(former, waitForEnd(former, options), true, options);
+      if (former.fingerprint === options.fingerprint) return found;
+      options.logger.info('a process of an earlier configuration is ended', { pid: former.pid });
       await found.end(5_000);
     }
     await rm(options.log, { force: true });
     const pid = await launch(options);
-    const note: ProcessRecord = { pid, began: readStartTime(pid) ?? '', fingerprint: options.fingerprint };
-    await writeFile(options.file, JSON.stringify(note), { mode: 0o600 });
-    return new KeptProcess(note, waitForEnd(note, options), false, options);
+    const record: ProcessRecord = { pid, began: readStartTime(pid) ?? '', fingerprint: options.fingerprint };
+    await writeFile(options.file, JSON.stringify(record), { mode: 0o600 });
+    return new KeptProcess(record, waitForEnd(record, options), false, options);
   }
 
   get isAlive(): boolean {
-    return readStartTime(this.pid) === this.noted.began;
+    return readStartTime(this.pid) === this.record.began;
   }
 
   /** Sends SIGTERM, and SIGKILL after `timeout` ms. Resolves when the process is gone. */
@@ -109,9 +109,9 @@ export async function endRecordedProcess(
   timeout: number,
   options: Pick<KeptProcessOptions, 'clock' | 'logger'>,
 ): Promise<void> {
-  const noted = await readRecord(file);
-  if (!noted || readStartTime(noted.pid) !== noted.began) return;
-  const found = await KeptProcess.start({ ...options, ...noted, file, log: `${file}.log`, command: '', args: [] });
+  const record = await readRecord(file);
+  if (!record || readStartTime(record.pid) !== record.began) return;
+  const found = await KeptProcess.start({ ...options, ...record, file, log: `${file}.log`, command: '', args: [] });
   await found.end(timeout);
 }
 
@@ -163,10 +163,10 @@ async function launch({ command, args, log }: KeptProcessOptions): Promise<numbe
       stdio: ['ignore', 'pipe', output.fd],
     });
     const text = await new Promise<string>((resolve, reject) => {
-      let said = '';
-      shell.stdout?.on('data', (part: Buffer) => (said += part.toString()));
+      let output = '';
+      shell.stdout?.on('data', (part: Buffer) => (output += part.toString()));
       shell.once('error', reject);
-      shell.once('close', () => resolve(said));
+      shell.once('close', () => resolve(output));
     });
     const pid = Number(text.trim());
     if (!Number.isInteger(pid) || pid < 2) throw new Error(`${command} cannot be started: ${await lastLine(log)}`);

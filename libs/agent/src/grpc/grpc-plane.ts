@@ -127,5 +127,5 @@ export class GrpcPlane implements Plane {
 
 function inline(source: TextSource): string {
   if ('text' in source) return `${source.text.trimEnd()}\n`;
-  throw new Error(`a certificate must be inline, not the file ${source.path}`);
+  throw new Error(`a certificate must be in the message, not in the file ${source.path}`);
 }

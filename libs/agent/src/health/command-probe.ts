@@ -69,10 +69,10 @@ function run(
       if (signal.aborted) finish(failure('did not end in time'));
     });
     child.once('close', () => {
-      const said = firstLine(output);
+      const line = firstLine(output);
       if (signal.aborted) finish(failure('did not end in time'));
       else
-        finish(ended && !ended.ok && said !== '' ? failure(`${ended.reason}: ${said}`) : (ended ?? failure('ended')));
+        finish(ended && !ended.ok && line !== '' ? failure(`${ended.reason}: ${line}`) : (ended ?? failure('ended')));
     });
     signal.addEventListener('abort', () => finish(ended ?? failure('did not end in time')), { once: true });
   });

@@ -91,7 +91,7 @@ describe('probes', () => {
     expect(await run('/no/such/program')).toMatchObject({ reason: expect.stringContaining('cannot be started') });
     const slow = await endless(`sleep 7${process.pid}1 & echo $!; wait`);
     expect(slow).toMatchObject({ reason: 'did not end in time' });
-    // One that leaves a child behind.
+    // A command that leaves a child process.
     expect(await run('sh', '-c', `sleep 7${process.pid}2 & exit 0`)).toEqual({ ok: true });
     await until('all is killed', () => !commandLines().includes(`sleep\x007${process.pid}`));
     expect(await endless('yes')).toMatchObject({ reason: 'did not end in time' });
@@ -101,7 +101,7 @@ describe('probes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-health-'));
     const [state, systemctl] = ['state', 'systemctl'].map((name) => join(folder, name));
     if (state === undefined || systemctl === undefined) throw new Error('no paths');
-    // `is-active` ends with 0 where the unit has reported its readiness, with 3 where it has not, or not any more.
+    // `is-active` ends with 0 if the unit has reported its readiness, else with 3.
     const script = `#!/bin/sh\ntest "$1" = is-active || exit 1\nis=$(cat ${state})\necho "$is"\n[ "$is" = active ] || exit 3\n`;
     writeFileSync(systemctl, script, { mode: 0o755 });
     const guide = readFileSync(join(__dirname, '../../../../docs/guides/agent.md'), 'utf8');
@@ -144,7 +144,7 @@ function commandLines(): string {
 describe('health checks', () => {
   const received: { readonly ready: boolean; readonly reason: string }[] = [];
   const end = new AbortController();
-  /** How often the sockets that listen were read. */
+  /** Number of times that the listening sockets were read. */
   let looks = 0;
   const checks = new HealthChecks({
     clock: systemClock,
@@ -198,7 +198,7 @@ describe('health checks', () => {
       await until('it listens', () => isListening(listListeningByPort() ?? new Map(), { address, port }));
       checks.set([service(port, check)]);
       await until('it is up', () => received.at(-1)?.ready === true);
-      // A look that began before this was said has ended, and another one.
+      // A read that began before this has ended, and another read.
       const before = looks;
       await until('it was seen', () => looks >= before + 2);
       child.kill('SIGKILL');

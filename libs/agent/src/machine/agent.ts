@@ -63,7 +63,7 @@ export class Agent {
     const isKnown = this.access.current().addresses.length > 0;
     if (!isKnown)
       throw new Error(
-        `${this.access.problem ?? 'no control plane is named'}; no earlier run has kept where the zone is`,
+        `${this.access.problem ?? 'no control plane is named'}; no earlier run has stored the addresses of the zone`,
       );
     const socket = await AgentSocket.listen(agentSocketPath(folder), {
       status: () => this.status(),

@@ -3,7 +3,7 @@ import { buildDataplane } from './dataplane-spec';
 
 it.each<['builtin' | 'direct', object]>([
   ['builtin', { port: 80, servicePort: 80, serviceAddress: '127.0.0.1' }],
-  // The process itself is at the address of the Dataplane: a zone refuses one that stands before itself.
+  // The process listens at the address of the Dataplane: a zone refuses a process at the proxy's own socket.
   ['direct', { port: 80 }],
 ])('the inbound of a service, by the plane %s', (plane, want) => {
   const result = checkConfig({

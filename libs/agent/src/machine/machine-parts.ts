@@ -158,7 +158,7 @@ export class MachineParts {
       logger.info('the zone has sent its ranges and suffixes', { ...facts });
       await this.apply(this.applied.config, this.applied.access);
     } catch (error) {
-      logger.error('what the zone tells of itself is not taken', { error: errorText(error) });
+      logger.error('the settings that the zone sent are refused', { error: errorText(error) });
     }
   }
 
@@ -190,7 +190,7 @@ export class MachineParts {
     await this.network
       .apply(plan)
       .catch((error: unknown) =>
-        this.options.logger.error('the network of the machine is not as it should be', { error: errorText(error) }),
+        this.options.logger.error('the rules and routes of the machine cannot be installed', { error: errorText(error) }),
       );
     this.readiness.checkExposure();
     for (const [id, next] of wanted) {
@@ -205,7 +205,7 @@ export class MachineParts {
     await this.listeners.apply(config, zone).catch((error: unknown) => void failures.push(errorText(error)));
     this.failures = failures;
     for (const failure of failures)
-      this.options.logger.error('a part of the configuration cannot be done', { failure });
+      this.options.logger.error('a part of the configuration cannot be applied', { failure });
   }
 
   /** Ends everything: services become not ready, connections end within `drainMs`, Dataplanes are withdrawn. */
@@ -285,7 +285,7 @@ export class MachineParts {
       await running.proxy.stop(drainMs);
       await running.lease?.withdraw();
     } catch (error) {
-      logger.error('a proxy could not be ended as it should', { proxy: id, error: errorText(error) });
+      logger.error('a proxy could not be stopped cleanly', { proxy: id, error: errorText(error) });
     }
     this.running.delete(id);
   }

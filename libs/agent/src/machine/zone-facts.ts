@@ -47,7 +47,7 @@ export class KnownZone {
     const facts = { virtualRanges, dnsSuffixes };
     if (isDeepStrictEqual(facts, this.known)) return false;
     const found = listProblems(facts);
-    if (found.length > 0) throw new Error(`the zone tells what cannot be: ${found.join('; ')}`);
+    if (found.length > 0) throw new Error(`the zone sent invalid settings: ${found.join('; ')}`);
     const draft = `${this.path}.${process.pid}`;
     await writeFile(draft, JSON.stringify(facts), { mode: 0o600 });
     await rename(draft, this.path);

@@ -45,7 +45,7 @@ describe('the names of a machine', () => {
   let dns: DnsServer;
   let port = 0;
   let xdsPort = 0;
-  /** What the plane waits for before it has taken something. */
+  /** The plane takes nothing before this resolves. */
   let hold: Promise<void>;
 
   const view: EnvoyView = {
@@ -171,7 +171,7 @@ describe('the names of a machine', () => {
   it('wait for no plane where nothing leads to virtual IPs', async () => {
     zone.put(service('redis', '241.0.0.7'));
     hold = new Promise(() => undefined);
-    // Its clock stands still: whoever waits would wait for ever.
+    // Its clock stands still: a wait would never end.
     const names = new AgentNames({ resources: cache, capture: 'outbounds', clock: new FakeClock() });
     names.get('redis.svc.mesh.local');
     await until(

@@ -28,7 +28,7 @@ const other = (type: string, name: string, content: string): EncodedResource => 
   bytes: Buffer.from(content),
 });
 
-/** What a cache asks for. */
+/** A client that records the requests of a cache. */
 class Asked implements ResourceClient {
   readonly names = new Set<string>();
 

@@ -245,7 +245,7 @@ export class ResourceCache implements ResourceReader {
   private subscribeTo(type: string, names: readonly string[]): void {
     const asked = names.slice(0, this.roomFor(names.length));
     if (asked.length < names.length)
-      this.options.logger.warn('too many names are asked for: some are not', { type, names: names.length });
+      this.options.logger.warn('too many names are requested: some are left out', { type, names: names.length });
     if (asked.length === 0) return;
     this.record({ type: 'want', of: type, names: asked });
     this.client?.subscribe(type, asked);

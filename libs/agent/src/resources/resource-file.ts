@@ -181,7 +181,7 @@ export function parseResourceFile(bytes: Buffer): FileContent & { readonly end: 
 
 /** Parses all complete records. Only the last record can be cut short. */
 function parseRecords(bytes: Buffer): { readonly entries: readonly FileEntry[]; readonly end: number } {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Corrupt('it is no file of resources');
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Corrupt('it is not a file of cached resources');
   const entries: FileEntry[] = [];
   let at = MAGIC.length;
   while (at < bytes.length) {

@@ -4,7 +4,7 @@ import { readAnswer } from './answer-message';
 
 const named = { kind: 'MeshService', zone: 'east', namespace: 'default', name: 'redis' };
 
-/** Every field once, so that one that the message lacks is seen. */
+/** Every field once, so that a field that the message lacks is found. */
 const WHOLE = {
   mesh: 'default',
   zone: 'east',

@@ -3,7 +3,6 @@ import type { Kind } from '@causeway/resources';
 import { kindOperation, operation } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, ZoneOfView } from '../parameters';
 import { component, Flag, Integer, NamedMesh, Page, strict, Text, TextMap, type Value } from '../schema';
-import { AnyDocument } from '../schemas/documents';
 import { ServiceName } from '../schemas/named';
 
 /** Kinds whose resources have hostnames and virtual IPs. */
@@ -107,6 +106,29 @@ export const listHostnames = operation({
   problems: [400, 404, 422],
 });
 
+/** The answer of the zone's DNS server to a question, and the reason. */
+export const DnsLookup = Type.Object(
+  {
+    name: Text,
+    type: Text,
+    zone: Text,
+    result: Text,
+    authoritative: Flag,
+    suffix: Type.Optional(Text),
+    reason: Text,
+    answers: Type.Array(Type.Object({ name: Text, type: Text, ttl: Integer, data: Text })),
+    holders: Type.Array(
+      Type.Object({ ...ServiceName.properties, vip: Text, generators: Type.Array(Text), answers: Flag }),
+    ),
+    upstreams: Type.Optional(Type.Array(Text)),
+  },
+  component('DnsLookup', {
+    description:
+      'result is the name of a DNS response code, or FORWARDED if a resolver of upstreams would be asked. holders are the services that hold the hostname; the one with answers: true is in the answer. suffix is the suffix of this server that the name is below.',
+  }),
+);
+export type DnsLookup = Value<typeof DnsLookup>;
+
 /** The answer of the zone's DNS server, and the reason. */
 export const lookUpName = operation({
   id: 'lookUpName',
@@ -124,7 +146,7 @@ export const lookUpName = operation({
     type: TextParameter('The type of record; A where absent.', 10),
     ...Freshness,
   },
-  answer: { description: 'The answer.', schema: AnyDocument },
+  answer: { description: 'The answer.', schema: DnsLookup },
   problems: [400, 404],
 });
 

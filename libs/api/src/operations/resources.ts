@@ -2,7 +2,8 @@ import { Type, type TSchema } from 'typebox';
 import type { Kind } from '@causeway/resources';
 import { kindOperation, type CalledKind, type OperationAnswer, type ResponseHeader } from '../operation';
 import { deleteParameters, getParameters, listParameters, writeParameters } from '../parameters';
-import { AnyObject, component, Page, strict, Text } from '../schema';
+import { AnyObject, component, Page, strict, Text, type Value } from '../schema';
+import { ServiceName } from '../schemas/named';
 import { AnyDocument, componentRef, documentBody, documentRef, listedName } from '../schemas/documents';
 
 /** The revision of an answer. */
@@ -23,6 +24,36 @@ const ETAG_HEADER: Readonly<Record<string, ResponseHeader>> = {
 export const Written = Type.Object(
   { warnings: Type.Optional(Type.Array(Text)) },
   component('Written', { description: 'Empty, or what is legal and probably not meant.', ...strict }),
+);
+
+/** The effect of a HostnameGenerator if it were written now. */
+export const GeneratorDryRun = Type.Object({
+  /** Each with the service that would lose the name to it (`takesFrom`), or the reason why it would lose (`reason`). */
+  names: Type.Array(
+    Type.Object({
+      mesh: Text,
+      hostname: Text,
+      service: ServiceName,
+      status: Type.Enum(['Available', 'NotAvailable']),
+      takesFrom: Type.Optional(Type.Object({ service: ServiceName, reason: Text })),
+      reason: Type.Optional(Text),
+    }),
+  ),
+  /** Services that it selects but cannot name. */
+  unnamed: Type.Array(Type.Object({ service: ServiceName, reason: Text })),
+  /** Names that the stored generator of this identity assigns and the new one would not. */
+  dropped: Type.Array(Type.Object({ mesh: Text, hostname: Text, service: ServiceName })),
+});
+export type GeneratorDryRun = Value<typeof GeneratorDryRun>;
+
+/** Answer to a write of a HostnameGenerator; only a dry run has the names. */
+const WrittenGenerator = Type.Object(
+  { ...Written.properties, ...Type.Partial(GeneratorDryRun).properties },
+  component('WrittenGenerator', {
+    description:
+      'After a dry run: names that the generator would assign and the collisions that it would win and lose; services that it would leave without a name; names that its stored version assigns and the new one would not.',
+    ...strict,
+  }),
 );
 
 /** An event of a watch. */
@@ -120,8 +151,17 @@ export const getResource = kindOperation({
   problems: [400, 403, 404],
 });
 
-function written(description: string, more: Partial<OperationAnswer<TSchema>> = {}): OperationAnswer<typeof Written> {
-  return { description, headers: { ...REVISION_HEADER, ...OUTCOME_HEADER }, ...more, schema: Written };
+function written<A extends TSchema>(
+  schema: A,
+  description: string,
+  more: Partial<OperationAnswer<TSchema>> = {},
+): OperationAnswer<A> {
+  return { description, headers: { ...REVISION_HEADER, ...OUTCOME_HEADER }, ...more, schema };
+}
+
+/** Returns the answer of a write of one kind: only a dry run of a HostnameGenerator has more fields than `Written`. */
+function writtenKind<A extends TSchema>({ name }: Kind, answer: OperationAnswer<A>): OperationAnswer<TSchema> {
+  return name === 'HostnameGenerator' ? answer : { ...answer, schema: Written };
 }
 
 function writeDescription({ sync, writer }: Kind): string {
@@ -131,7 +171,10 @@ function writeDescription({ sync, writer }: Kind): string {
 
 const WRITE = { ...ONE, access: 'any-right', kinds: ANY_KIND, headers: IF_MATCH, problems: WRITE_PROBLEMS } as const;
 
-/** Status 201 if it created the resource, else 200; `{}` or `{warnings}`. */
+const REPLACED = written(WrittenGenerator, 'It was there; it is now as sent.', { statuses: { 201: 'It was made.' } });
+const PATCHED = written(WrittenGenerator, 'It was changed.');
+
+/** Status 201 if it created the resource, else 200; `{}` or `{warnings}`, and after a dry run of a HostnameGenerator its names. */
 export const putResource = kindOperation({
   ...WRITE,
   method: 'PUT',
@@ -140,8 +183,9 @@ export const putResource = kindOperation({
     summary: `Create or replace ${withArticle(name)}`,
     description: writeDescription(kind),
     body: documentBody(kind),
+    answer: writtenKind(kind, REPLACED),
   }),
-  answer: written('It was there; it is now as sent.', { statuses: { 201: 'It was made.' } }),
+  answer: REPLACED,
   query: writeParameters,
 });
 
@@ -158,8 +202,9 @@ export const patchResource = kindOperation({
       example: { labels: { team: 'db' } },
       types: ['application/merge-patch+json', 'application/json', 'application/yaml'],
     },
+    answer: writtenKind(kind, PATCHED),
   }),
-  answer: written('It was changed.'),
+  answer: PATCHED,
   query: writeParameters,
 });
 
@@ -173,6 +218,6 @@ export const deleteResource = kindOperation({
     summary: `Delete ${withArticle(name)}`,
     description: writeDescription(kind),
   }),
-  answer: written('It is gone.', { headers: REVISION_HEADER }),
+  answer: written(Written, 'It is gone.', { headers: REVISION_HEADER }),
   query: deleteParameters,
 });

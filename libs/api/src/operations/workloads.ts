@@ -102,7 +102,7 @@ export const confirmWorkload = operation({
   ...WRITE,
   id: 'confirmWorkload',
   path: '/_workloads/confirmations',
-  summary: 'Let a machine stand that came back by its certificate after an import',
+  summary: 'Keep a machine that came back by its certificate after an import',
   body: { schema: Type.Object(workload, component('WorkloadOrder', strict)), example },
   answer: {
     description: 'It is confirmed.',

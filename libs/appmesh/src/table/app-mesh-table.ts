@@ -186,15 +186,15 @@ export class AppMeshTable {
     const conflict = this.findConflict(row);
     const conditions = [...evaluateConditions(row, this.sources), ...(conflict ? [conflict] : [])];
     const members = source.kind === 'VirtualNode' ? this.memberTable.selectedBy(row.key).size : 0;
-    const said = { awsName, conditions, members };
-    if (source.kind === 'VirtualRouter' || findRefusal(row, this.sources)) return { ...said, rules: [] };
+    const common = { awsName, conditions, members };
+    if (source.kind === 'VirtualRouter' || findRefusal(row, this.sources)) return { ...common, rules: [] };
     if (source.kind === 'VirtualNode') {
       const { service, policies } = getCompiledNode(row, source.spec);
-      return { ...said, service, rules: policies };
+      return { ...common, service, rules: policies };
     }
     const unnamed = this.unnamed(source.id, awsName);
     const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.resolveProvider(row));
-    return { ...said, ...compiled, ...(unnamed === undefined ? {} : { unnamed }) };
+    return { ...common, ...compiled, ...(unnamed === undefined ? {} : { unnamed }) };
   }
 
   private unnamed({ mesh, namespace }: Identity, awsName: string): Unnamed | undefined {

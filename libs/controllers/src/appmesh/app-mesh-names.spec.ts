@@ -189,7 +189,7 @@ describe('names at App Mesh are under the suffixes that an operator sets', () =>
       expect((await notNamed('redis'))?.['reason']).toBe('OutsideSuffixes');
       await lead();
       expect(harness.disk.revision).toBe(changes);
-      // What the operator takes away stays away, and a name that is made later keeps nothing.
+      // Names that the operator removed stay removed, and a name that is made later keeps nothing.
       await apply(remove(idOf('MeshNaming', 'kept-at-upgrade', { namespace: '' })));
       await lead();
       expect([await kept('east'), (await notNamed('color'))?.['reason']]).toEqual([undefined, 'OutsideSuffixes']);

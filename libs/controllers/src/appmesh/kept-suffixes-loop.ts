@@ -27,8 +27,8 @@ import {
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** The metadata area of the entry that records that App Mesh names are under the suffixes of their mesh here. */
-const NOTE_AREA = 'app-mesh-suffixes';
-const NOTE_KEY = 'kept';
+const METADATA_AREA = 'app-mesh-suffixes';
+const METADATA_KEY = 'kept';
 /** The name of the MeshNaming that keeps the names from before the upgrade. */
 const NAME = 'kept-at-upgrade';
 const SERVICE = 'MeshService';
@@ -51,7 +51,7 @@ type StandingNames = Map<ResourceKey, StandingName>;
  */
 export class KeptSuffixesLoop implements ControlLoop {
   readonly name = 'app-mesh-kept-suffixes';
-  readonly noteArea = NOTE_AREA;
+  readonly metadataArea = METADATA_AREA;
   private readonly standing: DoubleBuffer<StandingNames, undefined>;
   private readonly collecting = new SlicedWork();
   private readonly suffixes = new Map<string, Map<string, number>>();
@@ -77,8 +77,8 @@ export class KeptSuffixesLoop implements ControlLoop {
     return this.settled;
   }
 
-  restore(notes: readonly MetadataEntry[]): void {
-    this.settled = notes.some(({ key, value }) => key === NOTE_KEY && value !== null);
+  restore(entries: readonly MetadataEntry[]): void {
+    this.settled = entries.some(({ key, value }) => key === METADATA_KEY && value !== null);
   }
 
   reset(index: IndexReader): void {
@@ -118,7 +118,7 @@ export class KeptSuffixesLoop implements ControlLoop {
     const changes = this.creations.splice(0, CHANGES_PER_PLAN);
     if (this.creations.length > 0) return { changes, more: true };
     this.pending = 'note';
-    return { changes, notes: [{ area: NOTE_AREA, key: NOTE_KEY, value: { meshes: this.suffixes.size } }] };
+    return { changes, metadata: [{ area: METADATA_AREA, key: METADATA_KEY, value: { meshes: this.suffixes.size } }] };
   }
 
   private *fill(names: StandingNames): Generator<unknown> {

@@ -129,7 +129,7 @@ describe('ConditionsLoop', () => {
     });
     await apply(enrolment('token', ['web', 'api']));
     expect(await said(dataplane, 'causeway.io/OldCredential')).toBeUndefined();
-    // A user says what its services are: no machine was granted them.
+    // A user wrote the services: no machine was granted them.
     await apply(enrolment('upgrade'));
     expect(await said(dataplane, 'causeway.io/OldCredential')).toBeUndefined();
   });

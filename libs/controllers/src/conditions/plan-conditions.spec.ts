@@ -15,7 +15,7 @@ function broken(kindName: string, spec: JsonObject): string | undefined {
 const KEPT = 'kept and handed on unchanged: ';
 
 describe('brokenRules', () => {
-  // What Kuma 2.14.3 was seen to let pass (docs/design.md §5 Strict at the door, tolerant on the wire).
+  // Specs that Kuma 2.14.3 accepted (docs/design.md §5 Strict at the door, tolerant on the wire).
   it.each<[string, JsonObject, string]>([
     ['port 0', { ports: [{ port: 0 }] }, 'spec.ports[0].port must be 1 to 65535; got 0 (DNS has no SRV record for it)'],
     [
@@ -36,12 +36,12 @@ describe('brokenRules', () => {
     [
       'an unknown protocol',
       { ports: [{ port: 80, appProtocol: 'smtp' }] },
-      'spec.ports[0].appProtocol must be one of tcp, http, http2, grpc, kafka; got "smtp" (it is taken for tcp)',
+      'spec.ports[0].appProtocol must be one of tcp, http, http2, grpc, kafka; got "smtp" (it is treated as tcp)',
     ],
     [
       'an unknown field',
       { prots: [] },
-      'spec.prots is not a known field; did you mean "ports"? (nothing here reads it)',
+      'spec.prots is not a known field; did you mean "ports"? (this control plane does not read it)',
     ],
   ])('%s', (_, spec, want) => expect(broken('MeshService', spec)).toBe(KEPT + want));
 

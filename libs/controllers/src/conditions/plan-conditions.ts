@@ -149,7 +149,7 @@ function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: Co
     (one['type'] === 'ServiceTag' ||
       (typeof one['value'] === 'string' && one['value'].startsWith(`spiffe://${mesh}/`)));
   if (!identities.slice(0, MAX_IDENTITIES).some(isOfMesh)) return [];
-  const message = `its callers believe the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
+  const message = `its callers trust the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
   return [trueCondition(SyncCondition.meshMtls, 'SharedAuthority', message, generation)];
 }
 
@@ -157,7 +157,7 @@ function withOldCredential({ id, generation }: Resource, inputs: ConditionInputs
   const old = inputs.oldCredential(id);
   if (!old) return [];
   const services = old.services.length === 0 ? 'no service' : old.services.join(', ');
-  const message = `its machine shows a credential of before enrolments, good for ${services} and nothing new; a new one: ${old.command}`;
+  const message = `its machine shows a credential from before enrolments, valid for ${services} only; get a new one: ${old.command}`;
   return [trueCondition(OLD_CREDENTIAL, 'NamesNoServices', message, generation)];
 }
 
@@ -181,10 +181,10 @@ interface Consequence {
 
 /** The first entry that matches a violation applies. */
 const CONSEQUENCES: readonly Consequence[] = [
-  { field: /(?:)/, rules: ['unknown-field'], text: 'nothing here reads it' },
+  { field: /(?:)/, rules: ['unknown-field'], text: 'this control plane does not read it' },
   { field: /\.port$/, rules: ['out-of-range', 'wrong-type'], text: 'DNS has no SRV record for it' },
   { field: /\.(port|name)$/, rules: ['not-unique'], text: 'DNS answers for the first of them only' },
-  { field: /\.(appProtocol|protocol)$/, text: 'it is taken for tcp' },
+  { field: /\.(appProtocol|protocol)$/, text: 'it is treated as tcp' },
   { field: /^spec\.template$/, text: 'it makes no hostname' },
 ];
 

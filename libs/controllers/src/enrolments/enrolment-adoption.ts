@@ -44,7 +44,7 @@ export class EnrolmentAdoption {
       const incarnation = index.point?.incarnation;
       const of = incarnation === undefined ? {} : { incarnation };
       await this.writeEpoch({ since: clock.now(), adopting: true, ...of }, 'absent');
-      logger.info('credentials are good for what was granted from now on', { replicas });
+      logger.info('from now on a credential is valid only for services that were granted to it', { replicas });
     } else if (EnrolmentEpoch.is(epoch) && epoch.spec.adopting) {
       const { adopting: _adopting, ...spec } = epoch.spec;
       const isOlder = ({ createdAt, revision }: DataplaneResource): boolean =>
@@ -85,7 +85,7 @@ export class EnrolmentAdoption {
     for (const batch of splitIntoBatches(changes, MAX_BATCH_SIZE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0)
-      logger.info('Dataplanes were enrolled as they are: their old tokens are good for that', {
+      logger.info('existing Dataplanes were enrolled with the services that they have: their old tokens stay valid for these', {
         dataplanes: changes.length,
       });
     return changes.length;

@@ -34,7 +34,7 @@ export class EnrolmentMaintenance {
     );
     for (const batch of splitIntoBatches(changes, MAX_BATCH_SIZE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
-    if (changes.length > 0) logger.debug('enrolments were looked through', { changes: changes.length });
+    if (changes.length > 0) logger.debug('enrolments were updated', { changes: changes.length });
   }
 
   /** The store has another incarnation than at the last pass: it was restored, and may have lost enrolments. */

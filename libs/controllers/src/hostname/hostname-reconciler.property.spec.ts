@@ -9,7 +9,7 @@ import { NAMED_KINDS } from './zone-claims';
 type ZoneEvent =
   | { readonly type: 'user'; readonly change: Change }
   | { readonly type: 'turn' }
-  /** Between the plan and its write somebody relabels a service that the plan writes, so that this row is refused. */
+  /** Between the plan and its write a user relabels a service that the plan writes, so that this row is refused. */
   | { readonly type: 'race'; readonly pick: number; readonly x: string }
   /** Another leader begins; the plan of the old one is lost. */
   | { readonly type: 'take-over' }
@@ -75,7 +75,7 @@ async function happen(zone: NamingZone, what: ZoneEvent): Promise<void> {
   }
 }
 
-/** Hostnames that two services show as Available at once, in what is committed now. */
+/** Returns the hostnames that two services show as Available at once in the committed state. */
 async function sharedNames(zone: NamingZone): Promise<string[]> {
   const owner = new Map<string, string>();
   const shared: string[] = [];
@@ -127,7 +127,7 @@ test('a claim never flaps: each settled name changes hands only when its inputs 
         await happen(zone, { type: 'user', change: each });
         await zone.settle();
         const { writes } = zone;
-        // Nothing new happens: leaders come and go, events repeat what is known.
+        // Nothing new happens: leaders change, events repeat known states.
         zone.takeOver();
         await zone.settle();
         const known = zone.index.get(ids[0] ?? service('a'));

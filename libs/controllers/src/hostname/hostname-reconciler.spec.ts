@@ -82,7 +82,7 @@ describe('hostname loop', () => {
     const zone = await new Zone().start(mesh('default'), put(a), generator('g', '{{ label "name" }}.mesh'));
     await zone.user(put(a, { name: 'n' }));
     await zone.settle();
-    // a gives the name up, b takes it; between plan and write somebody else changes a, so its row is refused.
+    // a releases the name, b takes it; between plan and write a user changes a, so its row is refused.
     await zone.user(put(a, { name: 'other' }), put(b, { name: 'n' }));
     await zone.turn(() => zone.store.write({ changes: [put(a, { name: 'third' })], onRefusal: 'abort' }));
     expect([await zone.shown(a), await zone.shown(b)]).toEqual([['n.mesh Available'], []]);
@@ -102,8 +102,8 @@ describe('hostname loop', () => {
     await zone.settle();
     await zone.user(put(a, { name: 'y' }), put(b, { name: 'x' }));
     await zone.turn();
-    expect(await zone.shown(a)).toEqual(['y.mesh NotAvailable waits until MeshService east/default/b has given it up']);
-    expect(await zone.shown(b)).toEqual(['x.mesh NotAvailable waits until MeshService east/default/a has given it up']);
+    expect(await zone.shown(a)).toEqual(['y.mesh NotAvailable waits until MeshService east/default/b has released it']);
+    expect(await zone.shown(b)).toEqual(['x.mesh NotAvailable waits until MeshService east/default/a has released it']);
     await zone.settle();
     expect([await zone.shown(a), await zone.shown(b)]).toEqual([['y.mesh Available'], ['x.mesh Available']]);
   });

@@ -177,7 +177,7 @@ export class HostnameReconciler implements ControlLoop {
       return {
         ...address,
         status: 'NotAvailable',
-        reason: `waits until ${describeIdentity(parseIdentityKey(holder))} has given it up`,
+        reason: `waits until ${describeIdentity(parseIdentityKey(holder))} has released it`,
       };
     });
     return waits ? possible : wanted;

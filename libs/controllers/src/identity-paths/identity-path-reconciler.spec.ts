@@ -68,7 +68,7 @@ describe('the form of the SPIFFE ids of a mesh', () => {
     await replica.settle();
   };
   const state = () => identityPathState(replica.index, HERE);
-  /** The ids of the service `redis` of a namespace, without what they begin with. */
+  /** Returns the ids of the service `redis` of a namespace, without their prefix. */
   const idsOf = (namespace: string): readonly string[] => {
     const { identities } = replica.index.get(idOf('MeshService', 'redis', { namespace }))?.spec ?? {};
     const text = JSON.stringify(identities ?? []);

@@ -35,17 +35,17 @@ export class IdentityPathReplicas {
     if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < POLL_INTERVAL)) return;
     const live = proxies.liveReplicas();
     if (live.length === 0) return;
-    const notes = await store.listMetadata(IDENTITY_PATH_REPLICAS);
-    const knowing = new Set(notes.map(({ key }) => key));
+    const entries = await store.listMetadata(IDENTITY_PATH_REPLICAS);
+    const knowing = new Set(entries.map(({ key }) => key));
     this.ready = live.every((instance) => knowing.has(instance));
     this.askedAt = clock.elapsed();
-    await this.forget(notes, new Set(live));
+    await this.forget(entries, new Set(live));
   }
 
-  private async forget(notes: readonly MetadataEntry[], live: ReadonlySet<string>): Promise<void> {
+  private async forget(entries: readonly MetadataEntry[], live: ReadonlySet<string>): Promise<void> {
     const { store, term, clock } = this.options;
     const before = clock.now() - KEPT;
-    const gone = notes.filter(({ key, value }) => !live.has(key) && readSince(value) < before);
+    const gone = entries.filter(({ key, value }) => !live.has(key) && readSince(value) < before);
     if (gone.length === 0) return;
     const forgotten = gone.map(({ key }) => ({ area: IDENTITY_PATH_REPLICAS, key, value: null }));
     await store.write({ changes: [], onRefusal: 'skip', metadata: forgotten, fence: term });

@@ -14,7 +14,7 @@ function agentOf(machine: string): LeaseAgent {
   return { instance: machine, run: `${machine}-1`, startedAt: 1, machine, address: '10.0.0.1' };
 }
 
-/** A zone's store in memory, with a leader that looks at leases when a test says so. */
+/** A zone's store in memory, with a leader that checks leases when a test triggers it. */
 class LeaseWorld {
   readonly clock = new FakeClock(1_000_000);
   readonly disk = new MemoryDisk({ clock: this.clock });
@@ -106,7 +106,7 @@ describe('the end of leases', () => {
     await world.take('a', 'b');
     const leader = await world.leader();
     await world.pass(OFFICE + 1_000, leader, ['a', 'b']);
-    // Nobody looks, and nobody can renew, for two leases.
+    // For two leases no leader checks, and no agent can renew.
     world.clock.advance(2 * LENGTH);
     await leader.turn();
     expect(await world.names()).toEqual(['a', 'b']);
@@ -130,7 +130,7 @@ describe('the end of leases', () => {
     expect(await world.names()).toEqual([...all, 'gone'].sort());
     await world.pass(MAX_PAUSE + 1_000, leader, all);
     expect(await world.names()).toEqual([...all].sort());
-    // One that comes and goes for ever keeps nobody else.
+    // An agent that comes and goes for ever does not protect the leases of others.
     await world.register('ended');
     await world.take('ended');
     world.clock.advance(2 * LENGTH);
@@ -176,7 +176,7 @@ describe('the end of leases', () => {
 
     await world.pass(3 * LENGTH, leader, alive);
     expect((await world.names()).length).toBe(9);
-    // Another leader holds too, and obeys the operator.
+    // Another leader holds as well, and follows the operator's decision.
     const next = await world.leader();
     await world.pass(OFFICE + 2_000, next, alive);
     expect((await world.names()).length).toBe(9);

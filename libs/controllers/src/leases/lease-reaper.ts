@@ -142,8 +142,8 @@ export class LeaseReaper {
 
   private async reportHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
     const { store, term, logger } = this.options;
-    const note: MetadataEntry = { ...HOLD_ENTRY, value: isHeld ? { since: now, expired, total } : null };
-    await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [note] });
+    const entry: MetadataEntry = { ...HOLD_ENTRY, value: isHeld ? { since: now, expired, total } : null };
+    await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [entry] });
     const wasHolding = this.isHolding === true;
     this.isHolding = isHeld;
     if (isHeld)
@@ -151,7 +151,7 @@ export class LeaseReaper {
         expired,
         total,
       });
-    else if (wasHolding) logger.info('leases of agents end again', { total });
+    else if (wasHolding) logger.info('expired leases of agents are removed again', { total });
   }
 
   private async releasedUntil(): Promise<number | undefined> {

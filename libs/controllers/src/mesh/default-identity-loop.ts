@@ -21,7 +21,7 @@ export interface DefaultIdentityConfig {
 }
 
 /** The metadata area of the uids of Meshes, by name, whose default MeshIdentity was created. */
-const NOTE_AREA = 'default-identities';
+const METADATA_AREA = 'default-identities';
 /** Maximum number of meshes in one plan. */
 const MESHES_PER_PLAN = 500;
 /** The name of the MeshIdentity that is created with a Mesh. */
@@ -42,18 +42,18 @@ const PATH_SPEC: JsonObject = { preset: 'Namespaced' };
  */
 export class DefaultIdentityLoop implements ControlLoop {
   readonly name = 'default-identity';
-  readonly noteArea = NOTE_AREA;
+  readonly metadataArea = METADATA_AREA;
   private index: IndexReader | undefined;
   private isStale = false;
-  private noted = new Map<string, string>();
+  private recorded = new Map<string, string>();
   /** Metadata entries that are being written. */
   private pending: readonly MetadataEntry[] = [];
 
   constructor(private readonly config: DefaultIdentityConfig) {}
 
-  restore(notes: readonly MetadataEntry[]): void {
-    this.noted.clear();
-    this.remember(notes);
+  restore(entries: readonly MetadataEntry[]): void {
+    this.recorded.clear();
+    this.remember(entries);
   }
 
   reset(index: IndexReader): void {
@@ -72,9 +72,9 @@ export class DefaultIdentityLoop implements ControlLoop {
     if (!index || !this.isStale || isFederated) return undefined;
     this.isStale = false;
     const made = this.creations(index);
-    const gone = [...this.noted.keys()].filter((mesh) => !index.get(globalIdentity('Mesh', mesh)));
-    this.pending = [...made.notes, ...gone.map((key) => ({ area: NOTE_AREA, key, value: null }))];
-    return { changes: [...made.changes, ...this.removals(index)], notes: this.pending, more: this.isStale };
+    const gone = [...this.recorded.keys()].filter((mesh) => !index.get(globalIdentity('Mesh', mesh)));
+    this.pending = [...made.metadata, ...gone.map((key) => ({ area: METADATA_AREA, key, value: null }))];
+    return { changes: [...made.changes, ...this.removals(index)], metadata: this.pending, more: this.isStale };
   }
 
   onWritten(_: readonly Change[], { results }: WriteResult): void {
@@ -85,15 +85,16 @@ export class DefaultIdentityLoop implements ControlLoop {
 
   private creations(index: IndexReader): {
     readonly changes: readonly Change[];
-    readonly notes: readonly MetadataEntry[];
+    readonly metadata: readonly MetadataEntry[];
   } {
     const named = listMeshes(index, MeshIdentity.name);
     let inUse: ReadonlySet<string> | undefined;
     const changes: Change[] = [];
-    const notes: MetadataEntry[] = [];
+    const entries: MetadataEntry[] = [];
     for (const { claim, resource, terminating } of this.config.meshes.all()) {
-      if (claim !== 'ours' || !resource || terminating || this.noted.get(resource.id.name) === resource.uid) continue;
-      if (notes.length >= MESHES_PER_PLAN) {
+      if (claim !== 'ours' || !resource || terminating || this.recorded.get(resource.id.name) === resource.uid)
+        continue;
+      if (entries.length >= MESHES_PER_PLAN) {
         this.isStale = true;
         break;
       }
@@ -102,9 +103,9 @@ export class DefaultIdentityLoop implements ControlLoop {
       // The ids of a mesh in use are not changed without a user's request.
       inUse ??= new Set([...listMeshes(index, 'Dataplane'), ...listMeshes(index, IdentityPath.name)]);
       if (!inUse.has(mesh)) changes.push(this.creation(IdentityPath, mesh));
-      notes.push({ area: NOTE_AREA, key: mesh, value: { uid: resource.uid } });
+      entries.push({ area: METADATA_AREA, key: mesh, value: { uid: resource.uid } });
     }
-    return { changes, notes };
+    return { changes, metadata: entries };
   }
 
   private creation(kind: typeof MeshIdentity | typeof IdentityPath, mesh: string): PutChange {
@@ -126,10 +127,10 @@ export class DefaultIdentityLoop implements ControlLoop {
     });
   }
 
-  private remember(notes: readonly MetadataEntry[]): void {
-    for (const { key, value } of notes) {
-      if (typeof value?.['uid'] === 'string') this.noted.set(key, value['uid']);
-      else this.noted.delete(key);
+  private remember(entries: readonly MetadataEntry[]): void {
+    for (const { key, value } of entries) {
+      if (typeof value?.['uid'] === 'string') this.recorded.set(key, value['uid']);
+      else this.recorded.delete(key);
     }
   }
 }

@@ -61,13 +61,13 @@ export function planMesh(mesh: Resource, evaluation: MeshEvaluation, now: number
  * close them, because a connection is checked only when it begins.
  */
 function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: MeshAccessStatus): JsonObject {
-  const said = isJsonObject(status['access']) ? status['access'] : {};
-  const narrowed = typeof said['narrowed'] === 'number' ? said['narrowed'] : 0;
+  const former = isJsonObject(status['access']) ? status['access'] : {};
+  const narrowed = typeof former['narrowed'] === 'number' ? former['narrowed'] : 0;
   const believed = new Set<JsonValue>(trustDomains);
-  const isNarrower = isJsonArray(said['trustDomains']) && !said['trustDomains'].every((each) => believed.has(each));
+  const isNarrower = isJsonArray(former['trustDomains']) && !former['trustDomains'].every((each) => believed.has(each));
   const ofZone = trustDomains && { trustDomains, narrowed: isNarrower ? narrowed + 1 : narrowed };
   const access: JsonObject = { mtls, defaultAccess, ...ofZone };
-  return jsonEqual(said, access) ? status : { ...status, access };
+  return jsonEqual(former, access) ? status : { ...status, access };
 }
 
 function acceptedCondition({ generation }: Resource, message: string, isAccepted: boolean): Condition {

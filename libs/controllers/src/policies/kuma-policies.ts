@@ -7,5 +7,5 @@ export interface KumaPolicies {
    */
   findReason(key: string): string | undefined;
   /** Returns the keys of the policies whose `findReason` changed since the last call. */
-  takeSaid(): readonly ResourceKey[];
+  takeChangedReasons(): readonly ResourceKey[];
 }

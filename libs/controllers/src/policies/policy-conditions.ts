@@ -24,7 +24,7 @@ type Type = (typeof policyConditionTypes)[number];
 /** The reason and the message of a condition. */
 type ConditionReason = Readonly<Record<'reason' | 'message', string>>;
 
-const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
+const DECIDED = 'computed from the policies alone: this kind is sent to no proxy';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(
@@ -39,19 +39,25 @@ export function policyConditions(
   const of = (type: Type | 'Unknown' | undefined, reason: string, message: string): Condition[] =>
     conditions({ accepted, type, reason, message, generation });
   const rank = computeRank(evaluation);
-  const said = describe(evaluation);
+  const summary = describe(evaluation);
   if (scopes.total === 0)
-    return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
-  if (rank === 0) return done(of('Overridden', 'Overridden', said));
+    return done(
+      of(
+        undefined,
+        'NoEffectiveTargets',
+        `${policy.strategy}: its targets contain nothing to which the policy applies`,
+      ),
+    );
+  if (rank === 0) return done(of('Overridden', 'Overridden', summary));
   const final = rank === 2 ? 'Enforced' : 'PartiallyEnforced';
-  if (enforcement === 'nobody') return done(of(final, final, `${said}; ${DECIDED}`));
+  if (enforcement === 'nobody') return done(of(final, final, `${summary}; ${DECIDED}`));
   const pending = (type: Type | 'Unknown' | undefined, reason: string, message: string): PolicyConditions => ({
-    conditions: of(type, reason, `${said}; ${message}`),
+    conditions: of(type, reason, `${summary}; ${message}`),
     isPending: true,
   });
   if (!enforcement) return pending('Unknown', 'Pending', 'it is not known yet who has applied it');
   const { progress, describeLack, appliesNothing, tcpTargets: tcp } = enforcement;
-  if (tcp) return done(of(tcp.isAll ? undefined : 'PartiallyEnforced', 'NotSupported', describeTcp(said, tcp)));
+  if (tcp) return done(of(tcp.isAll ? undefined : 'PartiallyEnforced', 'NotSupported', describeTcp(summary, tcp)));
   const { proxies, unsupported, zones, silentZones: silent = [], isPartial = false } = progress;
   const applied = formatApplied(progress);
   const lacks = proxies.acked < proxies.total || (zones !== undefined && zones.acked < zones.total);
@@ -65,8 +71,8 @@ export function policyConditions(
     return pending('Unknown', 'NotReported', `${applied}; not known until it is reported by ${listed(silent)}`);
   if (lacks) return pending(proxies.acked > 0 ? 'PartiallyEnforced' : undefined, 'Pending', applied);
   if (proxies.total === 0 && !isPartial)
-    return pending('Unknown', 'NoProxies', 'no proxy that it concerns is connected');
-  return done(of(final, final, `${said}; ${applied}`));
+    return pending('Unknown', 'NoProxies', 'no proxy that it affects is connected');
+  return done(of(final, final, `${summary}; ${applied}`));
 }
 
 /** Returns why no target accepts a policy; undefined if some target does. */
@@ -83,8 +89,8 @@ function describeTargets({ ancestors }: PolicyEvaluation): string {
   return first ? `${taken}; ${first.message}` : taken;
 }
 
-const describeTcp = (said: string, { names }: TcpTargets): string =>
-  `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
+const describeTcp = (summary: string, { names }: TcpTargets): string =>
+  `${summary}; no proxy reads requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** Returns how much of a policy remains in force beside others: 2 all of it everywhere, 1 some of it, 0 nothing. */
 export function computeRank({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {

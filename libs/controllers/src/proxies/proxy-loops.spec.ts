@@ -186,7 +186,7 @@ describe('what loops make of the proxies of a zone', () => {
       expect(await withdrawn(one, two, front, back)).toEqual([true, false, true, false]);
       await report('a', ingress(two, false));
       await pass(4_000, 'a');
-      // The last ones stay: they may serve on although nobody hears of them.
+      // The last ones stay: they may still serve although no replica is connected to them.
       expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
       await report('a', ingress(two));
       expect(await withdrawn(one, two, front, back)).toEqual([true, false, true, false]);

@@ -40,7 +40,7 @@ interface KumaRoutes {
   /** Returns why a route is not translated: empty if it is, undefined if unknown. */
   findReason(routeKey: string): string | undefined;
   /** Returns the keys of the routes whose `findReason` changed since the last call. */
-  takeSaid(): Keys;
+  takeChangedReasons(): Keys;
 }
 
 export interface RouteStatusOptions {

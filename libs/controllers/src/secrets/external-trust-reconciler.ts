@@ -46,9 +46,9 @@ class ExternalTrustReconciler implements KeyedReconciler {
     const service = index.byIdentityKey(key);
     if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
     const { id, revision, generation: observedGeneration, status: before = {} } = service;
-    const said = this.listConditions(service, index);
-    const ended = TYPES.filter((type) => !said.some((each) => each.type === type));
-    const status = said.reduce(
+    const conditions = this.listConditions(service, index);
+    const ended = TYPES.filter((type) => !conditions.some((each) => each.type === type));
+    const status = conditions.reduce(
       (written, each) => withCondition(written, { ...each, observedGeneration }, now),
       withoutConditions(before, ended),
     );
@@ -62,7 +62,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
       return [
         unresolved(
           'UnknownForm',
-          `${unreadable.field} ${unreadable.reason}: nothing is served, and no peer gets it that could read it otherwise`,
+          `${unreadable.field} ${unreadable.reason}: nothing is served, and it is not sent to peers that could read it differently`,
         ),
       ];
     const { secret } = new SecretAccess(index, ownZone(this.cp), () => true).of(service);
@@ -73,7 +73,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
       return answer.ok ? [] : [`${field}: ${answer.reason}`];
     });
     if (missing.length > 0)
-      return [unresolved('RefNotPermitted', `${missing.join('; ')}: nothing is served that needs it`)];
+      return [unresolved('RefNotPermitted', `${missing.join('; ')}: nothing that needs it is served`)];
     if (trust.type === 'problem') return [unresolved('InvalidCertificateRef', `${trust.field} ${trust.reason}`)];
     const dropped = trust.dropped.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
     return [
@@ -92,7 +92,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
       return [
         unresolved('ClientKeyNeedsEgress', `spec.tls.verification.clientKey needs a ZoneEgress in this zone: ${rule}`),
       ];
-    const message = `every client has its key, as before the upgrade; the next version ends that: ${rule}, so start one in this zone`;
+    const message = `every client still gets its key, as before the upgrade; the next version ends that: ${rule}, so start one in this zone`;
     return [{ type: KEY_AT_CLIENTS, status: 'True', reason: 'Kept', message }];
   }
 }

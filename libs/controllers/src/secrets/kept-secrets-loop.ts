@@ -29,7 +29,7 @@ import { keptUsers } from './kept-references';
 import { KEPT_CLIENT_KEY } from './secret-access';
 
 /** Metadata entries of this loop: completion of the upgrade, and the users that it added to each Secret. */
-export const UPGRADE_NOTE = { area: 'secret-users', key: 'upgraded' } as const;
+export const UPGRADE_ENTRY = { area: 'secret-users', key: 'upgraded' } as const;
 /** The condition of a Secret whose users the upgrade wrote, until an administrator writes the Secret. */
 const USERS_KEPT = 'UsersKept';
 /** Maximum number of changes in one plan. */
@@ -55,7 +55,7 @@ interface KeptSecret {
  */
 class KeptSecretsLoop implements ControlLoop {
   readonly name = 'kept-secrets';
-  readonly noteArea = UPGRADE_NOTE.area;
+  readonly metadataArea = UPGRADE_ENTRY.area;
   private index: IndexReader | undefined;
   private isStale = false;
   private isDone = false;
@@ -65,9 +65,9 @@ class KeptSecretsLoop implements ControlLoop {
 
   constructor(private readonly config: KeptSecretsConfig) {}
 
-  restore(notes: readonly MetadataEntry[]): void {
+  restore(entries: readonly MetadataEntry[]): void {
     this.kept.clear();
-    this.remember(notes);
+    this.remember(entries);
   }
 
   reset(index: IndexReader): void {
@@ -92,9 +92,9 @@ class KeptSecretsLoop implements ControlLoop {
     const found = [...this.secretChanges(index, now), ...this.keyChanges(index)].slice(0, CHANGES_PER_PLAN);
     // Completion is recorded only once nothing is left: refused changes are planned again.
     this.isStale = true;
-    const done = found.length === 0 ? [{ ...UPGRADE_NOTE, value: { done: true } }] : [];
-    this.pending = [...found.flatMap(({ note }) => note ?? []), ...done];
-    return { changes: found.map(({ change }) => change), notes: this.pending, more: true };
+    const done = found.length === 0 ? [{ ...UPGRADE_ENTRY, value: { done: true } }] : [];
+    this.pending = [...found.flatMap(({ entry }) => entry ?? []), ...done];
+    return { changes: found.map(({ change }) => change), metadata: this.pending, more: true };
   }
 
   onWritten(_: readonly Change[], { results }: WriteResult): void {
@@ -106,16 +106,16 @@ class KeptSecretsLoop implements ControlLoop {
   private secretChanges(
     index: IndexReader,
     now: number,
-  ): readonly { readonly change: PatchChange; readonly note: MetadataEntry }[] {
+  ): readonly { readonly change: PatchChange; readonly entry: MetadataEntry }[] {
     return [...this.inUse(index).values()].map(({ secret, users }) => {
-      this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
+      this.config.logger.warn('a Secret stays available to the resources that used it before the upgrade', {
         mesh: secret.id.mesh,
         secret: secret.id.name,
         zone: secret.id.zone,
         users: users.map(formatSecretName).join(', '),
       });
-      const note = { area: UPGRADE_NOTE.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };
-      return { change: keepUsers(secret, users, this.config.cp, now), note };
+      const entry = { area: UPGRADE_ENTRY.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };
+      return { change: keepUsers(secret, users, this.config.cp, now), entry };
     });
   }
 
@@ -141,7 +141,7 @@ class KeptSecretsLoop implements ControlLoop {
   }
 
   /** Clients of a zone without an egress keep their client keys for this version. */
-  private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly note?: MetadataEntry }[] {
+  private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly entry?: MetadataEntry }[] {
     const { cp } = this.config;
     if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
     return [...index.ofKind('MeshExternalService')].flatMap(({ id, spec, revision, status = {} }) => {
@@ -168,9 +168,9 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  private remember(notes: readonly MetadataEntry[]): void {
-    for (const { key, value } of notes) {
-      if (key === UPGRADE_NOTE.key) this.isDone = value !== null;
+  private remember(entries: readonly MetadataEntry[]): void {
+    for (const { key, value } of entries) {
+      if (key === UPGRADE_ENTRY.key) this.isDone = value !== null;
       else if (value && typeof value['uid'] === 'string') this.kept.set(`${value['uid']} ${key}`, value['users'] ?? []);
     }
   }
@@ -185,7 +185,7 @@ function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPl
   const { id, revision, spec, generation: observedGeneration } = secret;
   const isOwn = isMadeHere(secret, cp);
   const more = users.length > MAX_NAMED ? ` and ${users.length - MAX_NAMED} more` : '';
-  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy without those that should not`;
+  const message = `it was in use before the upgrade and stays available to: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy with those that should have it`;
   const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
   const status = withCondition({ ...secret.status, ...(!isOwn && { [RECORDED_USERS]: users }) }, condition, now);
   return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };

@@ -88,7 +88,7 @@ describe('the Secrets of a store that is upgraded', () => {
     expect(await resolved('a')).toBeUndefined();
     expect(await resolved('thief')).toBe(
       'RefNotPermitted: spec.tls.verification.caCert.secret: no Secret "stolen" of the mesh lists MeshExternalService "thief" in ' +
-        'spec.usedBy: nothing is served that needs it',
+        'spec.usedBy: nothing that needs it is served',
     );
     await write(
       secret('late', EAST_AUTHORITY),

@@ -1,6 +1,6 @@
 import { type Clock, errorText, type Logger, sleepUntilTick } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
-import { UPGRADE_NOTE } from './kept-secrets-loop';
+import { UPGRADE_ENTRY } from './kept-secrets-loop';
 
 /** Interval of the checks of the entry, ms: any replica may lead, and metadata entries are not in the log. */
 const POLL_INTERVAL = 1_000;
@@ -33,14 +33,15 @@ export class UpgradedSecrets {
     const { signal } = this.stopped;
     while (!this.done && !signal.aborted) {
       try {
-        if (await store.readMetadata(UPGRADE_NOTE.area, UPGRADE_NOTE.key)) {
+        if (await store.readMetadata(UPGRADE_ENTRY.area, UPGRADE_ENTRY.key)) {
           // The index must contain the lists that were written before the entry.
           await waitUntilCaughtUp(store, index, signal);
           this.done = true;
           return;
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn('whether Secrets list their users is not known', { error: errorText(error) });
+        if (!signal.aborted)
+          logger.warn('it cannot be read whether Secrets list their users', { error: errorText(error) });
       }
       await sleepUntilTick(clock, POLL_INTERVAL, signal);
     }

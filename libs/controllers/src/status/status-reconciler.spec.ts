@@ -87,7 +87,7 @@ describe('a status loop', () => {
     }
   };
   const message = async (): Promise<unknown> => findCondition((await harness.get(web))?.status, 'Applied')?.['message'];
-  /** How often statuses were planned meanwhile. */
+  /** Returns how many statuses were planned during `work`. */
   const plans = async (work: () => Promise<void>): Promise<number> => {
     const before = planner.planned.length;
     await work();

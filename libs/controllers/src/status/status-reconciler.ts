@@ -92,7 +92,7 @@ export interface StatusLoopOptions {
   /** Resources whose set of proxies without support changed are planned again. */
   readonly unsupported?: Pick<UnsupportedChanges, 'takeChanged'> | undefined;
   /** Announces the results of the translation for zones of Kuma. */
-  readonly kuma?: { takeSaid(): Keys } | undefined;
+  readonly kuma?: { takeChangedReasons(): Keys } | undefined;
   readonly reportTimes?: ReportTimes | undefined;
 }
 
@@ -138,7 +138,7 @@ export class StatusReconciler implements KeyedReconciler {
   }
 
   derivedKeys(): Keys {
-    return this.options.kuma?.takeSaid() ?? NO_KEYS;
+    return this.options.kuma?.takeChangedReasons() ?? NO_KEYS;
   }
 
   outsideKeys(): StaleKeyList {

@@ -115,7 +115,7 @@ function foreign({ id, spec }: TrustResource, identities: readonly MeshIdentityR
   const bound = `bound to zone ${id.zone} are ${id.mesh}.${id.zone}.mesh.local${given}`;
   return {
     reason: 'TrustDomainOfAnother',
-    message: `spec.trustDomain: must be bound to the zone; ${bound}; got "${spec.trustDomain}"`,
+    message: `spec.trustDomain: must be a trust domain of the zone; ${bound}; got "${spec.trustDomain}"`,
   };
 }
 

@@ -51,7 +51,7 @@ function zoneProxy(kind: 'ingress' | 'egress', authoritiesIn: Readonly<Record<st
   return { ...known, proxy: `/${kind}/${kind}`, facts: { ...facts, kind, owner, authoritiesIn } };
 }
 
-/** The proxies of a zone, as a test says. */
+/** The proxies of a zone, as a test defines them. */
 class Proxies {
   isLoaded = true;
   heard = Infinity;
@@ -261,7 +261,7 @@ describe('what the global says of the proxies of a zone', () => {
       expect: 'any',
       status: { ...(await harness.get(zoneId('west')))?.status, lost: {} },
     });
-    expect(without(BOTH, 'default').missing).toEqual(['zone west (lost), mesh default: has not learned of it']);
+    expect(without(BOTH, 'default').missing).toEqual(['zone west (lost), mesh default: has not received it']);
     await apply(zone('west', { enabled: false }));
     expect(without(BOTH, 'default')).toEqual({ missing: [], unheard: [] });
   });

@@ -123,15 +123,15 @@ function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance
 export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[] {
   const byMesh = new Map<string, TrustAcceptance>();
   for (const trust of trusts) {
-    const said = statedAcceptance(trust);
-    if (said && !byMesh.has(trust.id.mesh)) byMesh.set(trust.id.mesh, said);
+    const stated = statedAcceptance(trust);
+    if (stated && !byMesh.has(trust.id.mesh)) byMesh.set(trust.id.mesh, stated);
   }
   let left = MAX_IDS;
   const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_MESHES);
-  return sorted.map(([mesh, said]) => {
-    const accepted = said.accepted.slice(0, left);
+  return sorted.map(([mesh, stated]) => {
+    const accepted = stated.accepted.slice(0, left);
     left -= accepted.length;
-    return { mesh, ...renderAcceptance({ ...said, accepted }) };
+    return { mesh, ...renderAcceptance({ ...stated, accepted }) };
   });
 }
 
@@ -139,9 +139,9 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
 function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
   return (isJsonArray(entries) ? entries.slice(0, MAX_MESHES) : []).flatMap((entry) => {
-    const said = decodeAcceptance(entry);
+    const stated = decodeAcceptance(entry);
     const mesh = isJsonObject(entry) ? entry['mesh'] : undefined;
-    return said && typeof mesh === 'string' ? [{ ...said, mesh }] : [];
+    return stated && typeof mesh === 'string' ? [{ ...stated, mesh }] : [];
   });
 }
 
@@ -186,10 +186,10 @@ export function zonesWithout(
   for (const other of index.ofKind('Zone')) {
     const { name } = other.id;
     if (name === zone || other.spec['enabled'] === false) continue;
-    const said = new Map(zoneAcceptances(other).map((each) => [each.mesh, each]));
-    if ([...meshes].some((mesh) => !said.has(mesh))) unheard.push(name);
+    const stated = new Map(zoneAcceptances(other).map((each) => [each.mesh, each]));
+    if ([...meshes].some((mesh) => !stated.has(mesh))) unheard.push(name);
     for (const mesh of meshes) {
-      const found = said.get(mesh);
+      const found = stated.get(mesh);
       if (found && !ids.every((id) => found.accepted.includes(id))) missing.push(describe(other, mesh, found));
     }
   }
@@ -199,6 +199,6 @@ export function zonesWithout(
 function describe({ id, status }: Resource, mesh: string, { missing: { total, items } }: TrustAcceptance): string {
   const lost = status?.['lost'] === undefined ? '' : ' (lost)';
   const more = total > items.length ? ` and ${total - items.length} more` : '';
-  const who = total === 0 ? 'has not learned of it' : `not accepted by ${items.join(', ')}${more}`;
+  const who = total === 0 ? 'has not received it' : `not accepted by ${items.join(', ')}${more}`;
   return `zone ${id.name}${lost}, mesh ${mesh}: ${who}`;
 }

@@ -56,7 +56,7 @@ function droppedCondition(trust: Resource, now: number): Condition | undefined {
   const isNobody = ended.length === usable.length;
   const named = faults.slice(0, MAX_NAMED).map(({ at, reason }) => `${at}: ${reason}`);
   const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
-  const nobody = isNobody ? ['no certificate is left by which anybody of this trust domain is believed'] : [];
+  const nobody = isNobody ? ['no valid certificate is left: no identity of this trust domain is trusted'] : [];
   const reason = isNobody ? 'NoneLeft' : dropped.length > 0 ? 'Invalid' : 'Ended';
   const message = [...named, ...more, ...nobody].join('; ');
   return { type: CERTIFICATES_DROPPED, status: 'True', reason, message, observedGeneration: trust.generation };

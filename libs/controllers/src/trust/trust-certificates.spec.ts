@@ -48,7 +48,7 @@ describe('the condition of a MeshTrust with certificates that are not believed',
   it('says that nobody is believed where no certificate is left', async () => {
     const { reason, message } = (await condition(trust(LEAF_CERTIFICATE, CUT))) ?? {};
     expect(reason).toBe('NoneLeft');
-    expect(message).toMatch(/; no certificate is left by which anybody of this trust domain is believed$/);
+    expect(message).toMatch(/; no valid certificate is left: no identity of this trust domain is trusted$/);
   });
 
   it('names the ones beyond the bound, a few by place and the others by number', async () => {

@@ -62,7 +62,7 @@ describe('the trust that the global derives', () => {
     await apply(trust('west', EAST));
     expect(await from(EAST)).toBeUndefined();
     expect(await refused(trustId('west'))).toBe(
-      'TrustDomainOfAnother: spec.trustDomain: must be bound to the zone; bound to zone west are default.west.mesh.local; got "default.east.mesh.local"',
+      'TrustDomainOfAnother: spec.trustDomain: must be a trust domain of the zone; bound to zone west are default.west.mesh.local; got "default.east.mesh.local"',
     );
     await apply(trust('east', EAST));
     expect(await from(EAST)).toBe('east/own');

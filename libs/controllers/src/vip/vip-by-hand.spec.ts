@@ -3,7 +3,7 @@ import type { Change } from '@causeway/store';
 import { remove } from '../../../../test/support/loop-harness';
 import { external, made, names, COOLDOWN, service, VipZone } from '../../../../test/support/vip-zone';
 
-/** Somebody writes the status of a service past the loop, while it runs. */
+/** Writes the status of a service past the loop, while the loop runs. */
 function shows(name: string, status: JsonObject): Change {
   return { type: 'patch', id: service(name), expect: 'any', status };
 }

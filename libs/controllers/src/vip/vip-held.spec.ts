@@ -86,13 +86,13 @@ describe('an address that was freed while proxies may use it for the service tha
     await pass(2 * COOLDOWN);
     const named = ['p1', 'p2', 'p3', 'p4', 'p5'].map((name) => `default/${name}`).join(', ');
     const free = 'no address of 241.0.0.0-241.0.0.1 is free';
-    expect(await reason('new')).toBe(`${free}; what was freed may still be used by ${named} and 2 more`);
+    expect(await reason('new')).toBe(`${free}; freed addresses may still be used by ${named} and 2 more`);
     const before = await zone.replica.store.head();
     await report(...all.slice(1).map((name) => proxy(name)));
     await pass(2_000);
     expect(await zone.replica.store.head()).toEqual(before);
     await pass(30_000);
-    expect(await reason('new')).toBe(`${free}; what was freed may still be used by default/p1`);
+    expect(await reason('new')).toBe(`${free}; freed addresses may still be used by default/p1`);
     await report(proxy('p1'));
     await pass(2_000);
     expect(await zone.vip('new')).toBe('241.0.0.0');

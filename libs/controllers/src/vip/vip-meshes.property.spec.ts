@@ -137,7 +137,7 @@ class CheckedMeshes {
     return service(`s${n}`, { mesh: of });
   }
 
-  /** I1 after every commit: nobody shares, nobody got what has not rested. */
+  /** Checks I1 after every commit: no two services share an address, and no address is given again before its cooldown. */
   private check(): void {
     const held = new Map<string, string>();
     for (const [key, row] of this.zone.harness.disk.rows) {
@@ -184,7 +184,7 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
           await zone.start(ZONE);
           await checked.settle();
           expect(zone.harness.revision).toBe(revision);
-          // A rejection moves nobody; what waits to leave the range of another may find room that is given up.
+          // A rejection moves no service; a service that waits to leave another mesh's range may find a freed address.
           for (const name of MESHES) await checked.take({ type: 'range', mesh: name, range: 'banana' });
           await checked.settle();
           for (const [key, ip] of before) expect([key, checked.vips().get(key)]).toEqual([key, ip]);
@@ -197,7 +197,7 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
   });
 });
 
-/** Whether the address of a service is of the pool that its mesh has now: one that is not moves as soon as there is room. */
+/** Whether the address of a service is in the current pool of its mesh: a service with another address moves as soon as there is room. */
 function isOfItsPool({ loop }: VipZone, key: ResourceKey, ip: string): boolean {
   const { pools } = (loop as VipReconciler)['settings'];
   const { mesh: name } = parseIdentityKey(key);

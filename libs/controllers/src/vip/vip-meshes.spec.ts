@@ -8,7 +8,7 @@ import type { VipReconciler } from './vip-reconciler';
 const RANGES = { MeshService: '10.0.0.0/24', MeshExternalService: '10.1.0.0/24' };
 const SHOP = '10.9.0.0/30';
 
-/** A Mesh with parameters of its own name. */
+/** A Mesh whose parameters have its name. */
 function mesh(name: string, parameters: JsonObject, rest: JsonObject = {}): Change[] {
   const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name };
   return [put(globalIdentity('Mesh', name), { parametersRef, ...rest }), given(name, parameters)];
@@ -92,7 +92,7 @@ describe('virtual IPs by mesh', () => {
     await zone.apply(given('shop', range('banana')), ...mesh('bank', range('10.9.0.0/31')));
     await zone.apply(...made(bank('a'), bank('b')));
     expect(await vips(shop('a'), bank('a'), bank('b'))).toEqual(['10.9.0.0', '10.9.0.1', undefined]);
-    // The older mesh is mended: the younger is rejected now, and keeps what it has.
+    // The older mesh is corrected: the younger is rejected now, and keeps its addresses.
     await zone.apply(given('shop', range('10.9.0.0/31')));
     await zone.apply(...made(shop('b')));
     expect(await vips(shop('a'), shop('b'), bank('a'), bank('b'))).toEqual([
@@ -160,18 +160,18 @@ describe('virtual IPs by mesh', () => {
   it('the sequence of a mesh goes on after a take-over, and its note goes with its range', async () => {
     await zone.start(RANGES);
     await zone.apply(...mesh('shop', range('10.9.0.0/29')), ...made(shop('a'), shop('b')));
-    const notes = async (): Promise<string[]> =>
+    const entries = async (): Promise<string[]> =>
       (await zone.replica.store.listMetadata('vip-cursor'))
         .filter(({ value }) => value)
         .map(({ key }) => key)
         .sort();
-    expect(await notes()).toEqual(['MeshService@shop']);
+    expect(await entries()).toEqual(['MeshService@shop']);
     await zone.apply(remove(shop('b')));
     zone.harness.disk.purge(zone.harness.clock.now() + 1);
     await zone.start(RANGES);
     await zone.apply(...made(shop('c')));
     expect(await vips(shop('c'))).toEqual(['10.9.0.2']);
     await zone.apply(given('shop', {}));
-    expect(await notes()).toEqual(['MeshService']);
+    expect(await entries()).toEqual(['MeshService']);
   });
 });

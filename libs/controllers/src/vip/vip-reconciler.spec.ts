@@ -51,7 +51,7 @@ describe('VipLoop', () => {
     const [first, firstRunner] = [zone.replica, zone.runner];
     await zone.start();
     const second = zone.replica;
-    // A bug or a split brain: the epoch of both stands, one after the other.
+    // A bug or a split brain: both leaders' epochs are valid, one after the other.
     const { leader } = zone.harness.disk;
     for (let round = 0; round < 20; round++) {
       await zone.harness.write(...names(`x${round}`, `y${round}`));

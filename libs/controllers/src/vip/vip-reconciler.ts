@@ -48,7 +48,7 @@ export const ROWS_PER_SLICE = 5_000;
 const UNACKED_RETRY = 2_000;
 /** The interval at which the condition of waiting services names again which proxies they wait for, ms. */
 const CONDITION_INTERVAL = 30_000;
-const NOTE_AREA = 'vip-cursor';
+const METADATA_AREA = 'vip-cursor';
 
 /** The pools of a zone, derived from its rows, and the services that may need an address. */
 class VipWork {
@@ -73,7 +73,7 @@ class VipWork {
  */
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
-  readonly noteArea = NOTE_AREA;
+  readonly metadataArea = METADATA_AREA;
   private readonly buffer: DoubleBuffer<VipWork, undefined>;
   private readonly rebuilding = new SlicedWork(ROWS_PER_SLICE);
   private readonly storeClock = new StoreClock();
@@ -104,9 +104,9 @@ export class VipReconciler implements ControlLoop {
     return this.buffer.table.allocator.reportsAt(now);
   }
 
-  restore(notes: readonly MetadataEntry[]): void {
+  restore(entries: readonly MetadataEntry[]): void {
     this.cursors = new Map(
-      notes.flatMap(({ key, value }) => (typeof value?.['ip'] === 'string' ? [[key, value['ip']]] : [])),
+      entries.flatMap(({ key, value }) => (typeof value?.['ip'] === 'string' ? [[key, value['ip']]] : [])),
     );
   }
 
@@ -129,7 +129,7 @@ export class VipReconciler implements ControlLoop {
     const { changes, more } = planBatch(this.work.stale, atMost, (key) =>
       this.decide(key, now, this.storeClock.lowerBound(elapsed)),
     );
-    const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [], more: more || this.mayRetry() };
+    const plan = { changes, metadata: changes.length > 0 ? this.cursorEntries() : [], more: more || this.mayRetry() };
     const retryAt = this.work.waiting.nextDue ?? Infinity;
     if (!Number.isFinite(retryAt)) return plan;
     return { ...plan, wakeAt: now + Math.max(0, retryAt - this.storeClock.lowerBound(elapsed)) };
@@ -237,7 +237,7 @@ export class VipReconciler implements ControlLoop {
     if (!this.waited || now >= this.waited.until) {
       const { count, names } = waitedFor(heldAt);
       const more = count > names.length ? ` and ${count - names.length} more` : '';
-      const reason = `; what was freed may still be used by ${names.join(', ')}${more}`;
+      const reason = `; freed addresses may still be used by ${names.join(', ')}${more}`;
       this.waited = { until: now + CONDITION_INTERVAL, reason: count === 0 ? '' : reason };
     }
     return this.waited.reason;
@@ -293,14 +293,14 @@ export class VipReconciler implements ControlLoop {
     return this.work.waiting.size > 0 && this.work.allocator.releases !== this.seenReleases;
   }
 
-  private cursorNotes(): readonly MetadataEntry[] {
+  private cursorEntries(): readonly MetadataEntry[] {
     const { cursors } = this.work.allocator;
     const moved = [...cursors].filter(([pool, ip]) => this.cursors.get(pool) !== ip);
     const gone = [...this.cursors.keys()].filter((pool) => !cursors.has(pool) && pool.includes('@'));
     this.cursors = cursors;
     return [
-      ...moved.map(([key, ip]) => ({ area: NOTE_AREA, key, value: { ip } })),
-      ...gone.map((key) => ({ area: NOTE_AREA, key, value: null })),
+      ...moved.map(([key, ip]) => ({ area: METADATA_AREA, key, value: { ip } })),
+      ...gone.map((key) => ({ area: METADATA_AREA, key, value: null })),
     ];
   }
 

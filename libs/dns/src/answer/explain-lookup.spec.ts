@@ -38,7 +38,7 @@ describe('the explanation of a lookup', () => {
     ],
     ['mesh.local', 'A', 'NOERROR', 'it is a suffix of ours and has SOA and NS records only'],
     ['mesh.local', 'SOA', 'NOERROR', 'it is a suffix of ours'],
-    ['mesh.local', 'AXFR', 'REFUSED', 'zones are not handed out'],
+    ['mesh.local', 'AXFR', 'REFUSED', 'zone transfers are refused'],
     ['7.0.0.241.in-addr.arpa', 'PTR', 'NOERROR', '241.0.0.7 is the address of MeshService east/default/redis'],
     ['7.0.0.241.in-addr.arpa', 'A', 'NOERROR', /its reverse name has PTR records only$/],
     ['example.com', 'A', 'REFUSED', /under no suffix of ours; the query is not forwarded$/],

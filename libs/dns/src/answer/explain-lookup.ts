@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { describeIdentity, type JsonObject } from '@causeway/resources';
+import type { DnsLookup } from '@causeway/api';
+import { describeIdentity } from '@causeway/resources';
 import { decode, type Answer } from 'dns-packet';
 import type { Names } from '../table/followed-names';
 import type { HostPort } from '../table/named-service';
@@ -28,23 +29,26 @@ export function readLookup(name: string, type?: string): { readonly name: string
   return { name, type: type ?? 'A' };
 }
 
-/**
- * Returns the server's answer to a question, and the reason: `{name, type, zone, result, authoritative, reason,
- * answers, holders}`, with `suffix` if the name is below a suffix of this server and `upstreams` if the query would be
- * forwarded. A malformed name or type gives `result: FORMERR` with the reason.
- */
+/** Fields of the answer that the question and the table of names decide. */
+type KnownQuestion = Pick<DnsLookup, 'name' | 'type' | 'zone' | 'holders'>;
+
+/** Returns the server's answer to a question, and the reason. A malformed name or type gives `result: FORMERR` with the reason. */
 export function explainLookup(
   asked: { readonly name: string; readonly type: string },
   from: ExplainSources,
-): JsonObject {
+): DnsLookup {
   const name = parseDnsName(asked.name);
   const type = typeNumber(asked.type);
   const head = { name: asked.name, type: asked.type.toUpperCase(), zone: from.zone };
   if (name === undefined) return malformed(head, `"${asked.name}" is not a domain name`);
   if (type === undefined) return malformed(head, `"${asked.type}" is not a record type`);
-  const known = { ...head, name: formatDnsName(name), type: typeName(type), ...listHolders(name, from) };
+  const known = { ...head, name: formatDnsName(name), type: typeName(type), holders: listHolders(name, from) };
   const found = from.answers.find(name, type);
-  if (!found) return { ...known, ...notAuthoritative(from.upstreams.list().map(({ label }) => label)) };
+  if (!found)
+    return explainForwarding(
+      known,
+      from.upstreams.list().map(({ label }) => label),
+    );
   const suffix = from.names.authority.findApex(name)?.text;
   return {
     ...known,
@@ -56,32 +60,28 @@ export function explainLookup(
   };
 }
 
-function malformed(head: JsonObject, reason: string): JsonObject {
+function malformed(head: Omit<KnownQuestion, 'holders'>, reason: string): DnsLookup {
   return { ...head, result: 'FORMERR', authoritative: false, reason, answers: [], holders: [] };
 }
 
-function notAuthoritative(upstreams: readonly string[]): JsonObject {
+function explainForwarding(known: KnownQuestion, upstreams: readonly string[]): DnsLookup {
   const reason = 'no service holds this name and it is under no suffix of ours';
+  const unanswered = { ...known, authoritative: false, answers: [] };
   if (upstreams.length === 0)
-    return { result: 'REFUSED', authoritative: false, reason: `${reason}; the query is not forwarded`, answers: [] };
-  return { result: 'FORWARDED', authoritative: false, reason, answers: [], upstreams };
+    return { ...unanswered, result: 'REFUSED', reason: `${reason}; the query is not forwarded` };
+  return { ...unanswered, result: 'FORWARDED', reason, upstreams };
 }
 
 /** Lists all services that hold the hostname; the first one is in the answer. */
-function listHolders(
-  name: DnsName,
-  { names: { table }, direct }: ExplainSources,
-): { readonly holders: readonly JsonObject[] } {
+function listHolders(name: DnsName, { names: { table }, direct }: ExplainSources): DnsLookup['holders'] {
   const host = direct?.covers(name) ? direct.findHost(name) : table.host(name);
   const holders = host?.holders ?? [];
-  return {
-    holders: holders.map(({ service, generators }, i) => ({
-      ...service.id,
-      vip: service.ip,
-      generators,
-      answers: i === 0,
-    })),
-  };
+  return holders.map(({ service, generators }, i) => ({
+    ...service.id,
+    vip: service.ip,
+    generators,
+    answers: i === 0,
+  }));
 }
 
 /** Explains in words the answer for a name of this server; `empty`: it has no record of the type. */
@@ -90,7 +90,7 @@ function explainReason(
   { names: { table, authority }, direct }: ExplainSources,
 ): string {
   const { name, type, empty } = asked;
-  if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
+  if (type === Type.AXFR || type === Type.IXFR) return 'zone transfers are refused';
   if (direct?.covers(name) && authority.findApex(name)?.name !== name) return direct.explain(name);
   const host = table.host(name);
   const [holder] = host?.holders ?? [];
@@ -141,7 +141,7 @@ function formatPort({ number, name }: HostPort): string {
 }
 
 /** Lists the answer records in presentation form, decoded from the packet that a client would get. */
-function listRecords(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
+function listRecords(name: DnsName, type: number, found: EncodedAnswer): DnsLookup['answers'] {
   const query = buildQuery(name, type);
   const packet = writeReply(query, found, { end: query.length, edns: undefined, udp: false, recursion: false });
   return (decode(packet).answers ?? []).map((answer) => ({

@@ -27,7 +27,7 @@ describe('a load of more names than fit in a slice', () => {
   let zone: DnsZone;
   afterEach(() => zone.close());
 
-  /** What is answered to A of a hostname, as one text. */
+  /** Returns the answer to A of a hostname, as one text. */
   const answer = (name: string): string => JSON.stringify(zone.dns.lookup(name)['answers']);
   const address = (i: number): string => answer(hostname(i));
   const reload = (...resources: Parameters<DnsZone['put']>): void =>

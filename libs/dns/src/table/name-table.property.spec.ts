@@ -19,7 +19,7 @@ const change = fc.record({
   template: fc.option(fc.constantFrom('{{ name }}.svc.mesh.local', '{{ name }}.lone.east', '{{ name }}.east')),
 });
 
-/** What a zone answers to all questions of this test; the serial is of no interest. */
+/** Returns the zone's answers to all questions of this test; the serial is of no interest. */
 function everything(zone: DnsZone): unknown {
   return questions.flatMap((name) =>
     types.map((type) => JSON.stringify(zone.dns.lookup(name, type)).replace(/ \d+ 60 10 600 /g, ' ')),

@@ -5,7 +5,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { Metadata } from '@grpc/grpc-js';
 import { StreamWriter, type ByteStreamCall } from './stream-writer';
 
-/** The server's end of a call whose reader takes a message when a test says so. */
+/** The server's end of a call whose reader takes a message when the test allows it. */
 class PacedCall extends EventEmitter implements ByteStreamCall {
   readonly metadata = new Metadata();
   private readonly taken: (() => void)[] = [];

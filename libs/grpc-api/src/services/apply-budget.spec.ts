@@ -12,7 +12,7 @@ const part: ApplyRequest = {
 };
 const forever = new AbortController().signal;
 
-/** Messages of 1 MiB, of which `sent` tells, and then a client that sends nothing more and does not close its side. */
+/** Yields messages of 1 MiB and calls `sent` after each; then the client sends nothing more and does not close its side. */
 async function* stalled(messages: number, sent: () => void = () => undefined): AsyncGenerator<ApplyRequest> {
   for (let i = 0; i < messages; i++) yield part;
   sent();

@@ -59,7 +59,7 @@ export class AttemptLimits {
   /** Charges a handshake of an authenticated zone. Throws TooManyAttempts. */
   countHandshake(zone: string): void {
     const wait = this.handshakes.take(zone);
-    if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} shakes hands too often`, wait);
+    if (wait !== undefined) throw new TooManyAttempts(`zone ${zone} makes handshakes too often`, wait);
   }
 
   /** Charges a stream of an authenticated zone. Throws TooManyAttempts. */

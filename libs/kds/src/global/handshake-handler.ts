@@ -78,7 +78,7 @@ export class HandshakeHandler {
     const { zone, storeId, incarnation, leaderEpoch: epoch, instance } = request;
     parts.limits.countHandshake(zone);
     const opening = await this.openSession({ zone, storeId, incarnation, epoch, instance });
-    if (opening.type === 'other-store') await parts.refused.note(zone, storeId, instance);
+    if (opening.type === 'other-store') await parts.refused.record(zone, storeId, instance);
     const session = requireSession(request, opening);
     await ensureZone(options.store, options.registry, zone);
     parts.live.closeOlder(zone, session, 'both');
@@ -86,7 +86,7 @@ export class HandshakeHandler {
     this.completed.set(zone, { session, points });
     if (doubtful) {
       const detail = `holds ${doubtful.kind} at revision ${doubtful.revision} of this global, which it never issued; it gets the whole state`;
-      await parts.doubts.note(zone, { claim: 'revision', detail, instance });
+      await parts.doubts.record(zone, { claim: 'revision', detail, instance });
     } else await parts.doubts.clear(zone);
     const peerState = await PeerState.read(options.store, zone, parts.quarantines.getDigests(zone));
     const resumePoints = [...peerState.resumablePoints()]
@@ -161,7 +161,7 @@ export class HandshakeHandler {
       epoch > MAX_EPOCH ? { type: 'doubtful', epoch: standing?.epoch ?? 0 } : await this.options.sessions.open(request);
     if (opening.type === 'doubtful') {
       const detail = `claims the leader epoch ${epoch}, far above the last one, ${opening.epoch}; its sessions are refused`;
-      await this.parts.doubts.note(zone, { claim: 'epoch', detail, instance });
+      await this.parts.doubts.record(zone, { claim: 'epoch', detail, instance });
     }
     return opening;
   }

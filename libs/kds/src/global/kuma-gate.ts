@@ -77,11 +77,11 @@ export class KumaGate {
     const { incarnation } = this;
     if (this.isOpen || incarnation === undefined) return;
     const { store, index, clock, hold = DEFAULT_ABSENCE_HOLD } = this.parts;
-    const notes = await store.listMetadata(AREA);
-    const known = decodeGateState(notes, incarnation);
+    const entries = await store.listMetadata(AREA);
+    const known = decodeGateState(entries, incarnation);
     const { since, open } = known ?? { since: clock.now(), open: false };
     const whole =
-      open || isIncarnationComplete(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
+      open || isIncarnationComplete(await this.zones(entries, incarnation), { since, hold, now: clock.now() });
     if (!known || whole !== open) await this.write(INCARNATION, { incarnation, since, open: whole });
     if (!whole) return this.scheduleCheck(since + hold);
     // The index must contain what zones reported to other replicas before anything is sent.
@@ -90,12 +90,14 @@ export class KumaGate {
   }
 
   private async zones(
-    notes: readonly MetadataEntry[],
+    entries: readonly MetadataEntry[],
     incarnation: string,
   ): Promise<Parameters<typeof isIncarnationComplete>[0]> {
     const { sessions, index } = this.parts;
     const known = new Set((await sessions.sessions()).map(({ zone }) => zone));
-    const reported = new Set(notes.filter(({ value }) => value?.['incarnation'] === incarnation).map(({ key }) => key));
+    const reported = new Set(
+      entries.filter(({ value }) => value?.['incarnation'] === incarnation).map(({ key }) => key),
+    );
     return [...index.ofKind('Zone')].map(({ id, spec }) => ({
       enabled: spec['enabled'] !== false && !(isJsonObject(spec['quarantine']) && spec['quarantine']['all'] === true),
       hadSession: known.has(id.name),
@@ -135,8 +137,8 @@ export class KumaGate {
   }
 }
 
-function decodeGateState(notes: readonly MetadataEntry[], incarnation: string): GateState | undefined {
-  const value = notes.find(({ key }) => key === INCARNATION)?.value;
+function decodeGateState(entries: readonly MetadataEntry[], incarnation: string): GateState | undefined {
+  const value = entries.find(({ key }) => key === INCARNATION)?.value;
   if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
   return { since: Number(value['since']), open: value['open'] === true };
 }

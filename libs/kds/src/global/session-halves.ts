@@ -53,7 +53,8 @@ export function createInboundHalf(
     channel,
     peerState,
     hold,
-    write: (changes, notes) => store.write({ changes, metadata: notes, onRefusal: 'skip', session: { zone, session } }),
+    write: (changes, entries) =>
+      store.write({ changes, metadata: entries, onRefusal: 'skip', session: { zone, session } }),
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
     refusal: (id) =>

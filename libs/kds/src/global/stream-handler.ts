@@ -99,7 +99,7 @@ export class StreamHandler {
     const { inbound, endings, options } = this.parts;
     if (ending.reason === 'exhausted') inbound.countEnd();
     options.logger.warn('a stream of a zone is ended because of what it sent', { zone, ...ending });
-    endings.note(zone, { ...ending, at: options.clock.now() });
+    endings.record(zone, { ...ending, at: options.clock.now() });
   }
 
   /** Deletion and quarantine of a Zone end its streams; this stream may have begun just after. Throws Unavailable, Forbidden. */

@@ -7,7 +7,7 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
-/** How often a replica looks for the operator's word. */
+/** Interval at which a replica reads the operator's decision, ms. */
 const POLL_INTERVAL = 5_000;
 
 /** A store that refuses deletions while a test wants it to. */

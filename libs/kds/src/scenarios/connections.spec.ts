@@ -4,7 +4,7 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
-/** A connection that says nothing. */
+/** A connection that sends nothing. */
 function knock(port: number): Promise<{ readonly socket: Socket; isClosed: () => boolean }> {
   return new Promise((resolve) => {
     let closed = false;

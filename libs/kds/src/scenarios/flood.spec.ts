@@ -66,12 +66,12 @@ describe('a zone that floods', () => {
   it('is not read while its messages cannot be written, and is taken in whole and in order afterwards', async () => {
     const MESSAGES = 60;
     await global.holds(global.id('Zone', 'flood'));
-    // What was written does not show: the writer waits.
+    // The written resource is not visible: the writer waits.
     global.gate.shut();
     const sent = await pour(MESSAGES);
     const size = sent[0]?.length ?? 0;
     expect(size).toBeGreaterThan(16 * 1024);
-    // 500 changes are written; then the bound, the window of HTTP/2, and what is just being read.
+    // 500 changes are written; then the bound, the window of HTTP/2, and the message that is just being read.
     const accepted = await still(() => flood.accepted);
     expect(accepted).toBeLessThan(500 / NAMES.length + (BOUNDS.stream + 64 * 1024) / size + 16);
     const costs = global.sync?.metrics();
@@ -151,8 +151,8 @@ describe('a zone that floods', () => {
       code: status.RESOURCE_EXHAUSTED,
       details: `more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`,
     });
-    const notes = await global.store.listMetadata('sync/flood');
-    expect(notes.filter(({ key }) => key.includes('Invented'))).toEqual([]);
+    const entries = await global.store.listMetadata('sync/flood');
+    expect(entries.filter(({ key }) => key.includes('Invented'))).toEqual([]);
     expect(lines.length).toBeLessThan(30);
   });
 

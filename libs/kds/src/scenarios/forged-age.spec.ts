@@ -12,11 +12,11 @@ const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], st
 const ROUTE = { parentRefs: [{ kind: 'Service', group: '', name: 'redis' }], rules: [{}] };
 const IDENTITY = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled', bundled: {} } };
 
-/** A zone's replica that says of everything that it was made in 1970. */
+/** A zone's replica that claims of every resource that it was created in 1970. */
 class ForgingZone {
   private readonly rough: RoughZone;
   private revision = 0;
-  /** The kinds of which the global said in the last handshake that it has them. */
+  /** The kinds that the global listed as held in the last handshake. */
   resumed: readonly string[] = [];
 
   constructor(

@@ -31,7 +31,7 @@ describe('a global in a new incarnation', () => {
     await global.close();
   });
 
-  /** The Kuma zone tells all it has: nothing that crosses zones. */
+  /** The Kuma zone reports its whole state: no resource of it crosses zones. */
   const report = async (): Promise<void> => {
     kuma.tell(global, {});
     await global.report('kz', 'MeshService', 'up');

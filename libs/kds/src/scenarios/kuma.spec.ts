@@ -21,7 +21,7 @@ import { untilSoon } from '../../../../test/support/until';
 const HOLD = 300_000;
 const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
-/** A service as a Kuma control plane says it, made in zone kz. */
+/** A service as a Kuma control plane sends it, made in zone kz. */
 function service(name: string, origin: 'global' | 'zone'): WireResource {
   const labels = {
     'kuma.io/display-name': name,
@@ -41,7 +41,7 @@ const MESH: WireResource = {
   spec: {},
 };
 
-/** An ingress as a Kuma zone says it: without its zone, which the global fills in. */
+/** An ingress as a Kuma zone sends it: without its zone, which the global fills in. */
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
 const tagged = (zone: string) => [{ tags: { 'kuma.io/service': 'web', 'kuma.io/zone': zone }, instances: 1 }];
 

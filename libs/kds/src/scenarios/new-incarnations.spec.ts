@@ -6,7 +6,7 @@ import { confirmPeerIncarnation } from '../session/peer-state';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
-/** How often a replica looks for the operator's word. */
+/** Interval at which a replica reads the operator's decision, ms. */
 const POLL_INTERVAL = 5_000;
 
 describe('a new incarnation of a zone', () => {
@@ -134,7 +134,7 @@ describe('a new incarnation of the global', () => {
     await west.join(empty);
     await empty.report('west', 'MeshService');
     expect(west.sync?.status().pendingIncarnation?.incarnation).toBe((await empty.store.head()).incarnation);
-    // The replica that the operator speaks to has only the store in common with the one that has the session.
+    // The replica that the operator calls shares only the store with the one that has the session.
     const other = new MemoryStore(west.disk);
     const said = await Promise.all([confirmPeerIncarnation(other, ''), confirmPeerIncarnation(other, '')]);
     expect(said).toEqual([west.sync?.status().pendingIncarnation, west.sync?.status().pendingIncarnation]);

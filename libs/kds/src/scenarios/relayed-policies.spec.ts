@@ -5,7 +5,7 @@ import type { WireResource } from '../wire/wire-resource';
 
 const SPEC = { to: [{ targetRef: { kind: 'MeshService', name: 'web' }, default: { connectionTimeout: '3s' } }] };
 
-/** A policy as a Kuma zone on Kubernetes says it. */
+/** A policy as a Kuma zone on Kubernetes sends it. */
 function policy(name: string, namespace: string, role: string): WireResource {
   const labels = {
     'kuma.io/display-name': name,

@@ -14,7 +14,7 @@ describe('a zone that comes back', () => {
     east = new TestZone('east');
     west = new TestZone('west', features ? { features } : {});
     await global.put('Mesh', 'default', {});
-    // What is older than the Zone of its zone counts from when that was made, and the zone sends it again.
+    // A resource older than the Zone of its zone counts as made when that Zone was made, and the zone sends it again.
     await global.put('Zone', 'east', {});
     await global.serve();
     // The point of a first state is noted with it, those of later changes once a second at most.

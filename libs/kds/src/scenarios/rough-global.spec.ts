@@ -12,7 +12,7 @@ import { untilSoon } from '../../../../test/support/until';
 
 type GlobalCall = ServerDuplexStream<Buffer, Buffer>;
 
-/** A global that floods whoever comes with what it likes. */
+/** A global that floods each client with messages of any content. */
 class RoughGlobal {
   port = 0;
   accepted = 0;

@@ -30,21 +30,24 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     // It is noted once the zone sends the orders that count.
     const isNoted = ({ key, value }: MetadataEntry): boolean =>
       key === 'point/MeshService' && Number(value?.['revision']) > backup.revision;
-    await until('the global has noted a point beyond the backup', () => [...global.disk.notes.values()].some(isNoted));
+    await until('the global has noted a point beyond the backup', () =>
+      [...global.disk.metadata.values()].some(isNoted),
+    );
   });
   afterEach(async () => {
     await east.close();
     await global.close();
   });
 
-  /** Ends the session; what the global remembers of east is as a global without MACs would have it. */
+  /** Ends the session, and leaves the global's metadata of east as a global without MACs would have written it. */
   const endSession = async ({ macs }: { macs: boolean }): Promise<void> => {
     await east.leave();
     await global.left('east');
     if (macs) return;
-    for (const [key, note] of global.disk.notes) {
-      const { mac: _, ...value } = note.value ?? {};
-      if (note.area === 'sync/east' && note.key.startsWith('point/')) global.disk.notes.set(key, { ...note, value });
+    for (const [key, entry] of global.disk.metadata) {
+      const { mac: _, ...value } = entry.value ?? {};
+      if (entry.area === 'sync/east' && entry.key.startsWith('point/'))
+        global.disk.metadata.set(key, { ...entry, value });
     }
   };
   const setBack = async (): Promise<void> => {

@@ -7,7 +7,7 @@ import { TestPlane } from '../../../../test/support/test-plane';
 import { until } from '../../../../test/support/until';
 import { createZoneSync } from '../zone/zone-sync';
 
-/** More looks at the term than a session takes; a session that takes more fails the test. */
+/** More checks of the term than a session makes; a session that makes more fails the test. */
 const MAX_CHECKS = 50;
 
 describe("a zone's session with the global", () => {

@@ -86,12 +86,12 @@ describe('kinds whose definition has gone', () => {
 
   it('keep no zone out, however many there were over the years', async () => {
     const point = { incarnation: 'former', revision: 1, view: '' };
-    const notes = Array.from({ length: 1_000 }, (_, i) => ({
+    const entries = Array.from({ length: 1_000 }, (_, i) => ({
       area: peerArea(GLOBAL_PEER),
       key: `point/Former${i}Policy`,
       value: point,
     }));
-    await east.store.write({ changes: [], onRefusal: 'skip', metadata: notes });
+    await east.store.write({ changes: [], onRefusal: 'skip', metadata: entries });
     await east.join(global);
     await east.holds(globalIdentity('Mesh', 'default'));
   });

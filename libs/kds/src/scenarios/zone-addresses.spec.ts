@@ -25,7 +25,7 @@ const trust = (pem: string): JsonObject => ({
   caBundles: [{ type: 'Pem', pem: { value: pem } }],
 });
 
-/** A resource of mesh default as Kuma zone kz says it. */
+/** A resource of mesh default as Kuma zone kz sends it. */
 function ofKumaZone(kind: string, name: string, spec: JsonObject, mesh = 'default'): WireResource {
   const labels = {
     'kuma.io/display-name': name,
@@ -141,7 +141,7 @@ describe('where a zone is entered', () => {
     await keeper.round();
     await west.lacks(address());
     expect(west.get(ingress())).toBeDefined();
-    // East has nothing to say of this kind meanwhile, and is asked for it again.
+    // East has nothing to send of this kind meanwhile, and the global asks for it again.
     await global.put('Zone', 'east', {});
     await holdsBoth();
     await global.put('Zone', 'east', { quarantine: { all: true } });

@@ -149,7 +149,7 @@ describe('a global that asks for zone tokens', () => {
     expect(started.faults()).toHaveLength(3);
     started.close();
     expect(await global.answer('handshake', 'east', token)).toEqual(['OK', '']);
-    // The highest serial is used up by what is no key: the lowest that is free is next.
+    // The secret with the highest serial holds no key: the lowest free serial is next.
     expect(await zoneTokens.tokens.rotate()).toBe(3);
     expect(await global.answer('handshake', 'west', await global.token('west'))).toEqual(['OK', '']);
   });

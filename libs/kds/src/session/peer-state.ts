@@ -47,8 +47,8 @@ export async function confirmPeerIncarnation(
   const area = peerArea(peer);
   const { pending } = decodeKnownIncarnation((await store.readMetadata(area, INCARNATION)) ?? {});
   if (!pending) return undefined;
-  const notes = [{ area, key: CONFIRMED, value: { ...pending } }];
-  await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
+  const entries = [{ area, key: CONFIRMED, value: { ...pending } }];
+  await store.write({ changes: [], onRefusal: 'skip', metadata: entries });
   return pending;
 }
 
@@ -166,13 +166,13 @@ export class PeerState {
 
   /** Records the incarnations; write the returned entry. Undefined if nothing has changed. */
   recordIncarnation(known: KnownIncarnation): MetadataEntry | undefined {
-    const note = this.incarnationNote(known);
-    if (note) this.current = known;
-    return note;
+    const entry = this.incarnationEntry(known);
+    if (entry) this.current = known;
+    return entry;
   }
 
   /** Returns the entry that `recordIncarnation` would return. */
-  incarnationNote(known: KnownIncarnation): MetadataEntry | undefined {
+  incarnationEntry(known: KnownIncarnation): MetadataEntry | undefined {
     if (known === this.current || isSameIncarnation(known, this.current)) return undefined;
     const { accepted, pending } = known;
     return { area: this.area, key: INCARNATION, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };

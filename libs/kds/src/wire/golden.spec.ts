@@ -66,7 +66,7 @@ describe('recorded requests', () => {
   });
 });
 
-/** A response of what was received, through the encoder as a relaying control plane would. */
+/** Encodes a received response again, as a relaying control plane would. */
 function again(received: IncomingResponse): Buffer {
   const encoder = new ResourceEncoder({ role: 'global' }, { meshServicesMode: 'Disabled' });
   const resources = received.resources.map((r) => {

@@ -43,22 +43,22 @@ export function reportFirstState({
   ];
   const awaited = new Set(decisive.filter((kind) => !hadWhole(kind)));
   let isNoted = false;
-  const note = (): void => {
+  const entry = (): void => {
     if (isNoted || awaited.size > 0) return;
     isNoted = true;
     recordOnce(store, fence).catch((error: unknown) => onStoreFailure('the record of a complete first state', error));
   };
-  note();
+  entry();
   return (kind) => {
     awaited.delete(kind);
-    note();
+    entry();
   };
 }
 
 async function recordOnce(store: FirstStateReport['store'], fence: FirstStateReport['fence']): Promise<void> {
   if (await store.readMetadata(ENTRY.area, ENTRY.key)) return;
-  const notes = [{ ...ENTRY, value: { complete: true } }];
-  await store.write({ changes: [], onRefusal: 'skip', metadata: notes, fence });
+  const entries = [{ ...ENTRY, value: { complete: true } }];
+  await store.write({ changes: [], onRefusal: 'skip', metadata: entries, fence });
 }
 
 /** Sources that the gate reads. */

@@ -57,7 +57,7 @@ export function createInboundHalf(
     channel,
     peerState,
     hold,
-    write: (changes, notes) => store.write({ changes, metadata: notes, onRefusal: 'skip', fence }),
+    write: (changes, entries) => store.write({ changes, metadata: entries, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : toKumaOptions(new KumaIncarnation())),
     onComplete: reportFirstState({ store, fence, onStoreFailure, causeway, declares, hadWhole }),

@@ -90,8 +90,8 @@ export function checkDistinctListeners(
 
 /** Returns the violations of a kind's own rules, then the compiler's violations for fields that have none yet. */
 export function mergeViolations(own: readonly Violation[], compilers: readonly Violation[]): Violation[] {
-  const said = own.map(({ field }) => field).filter((field) => field !== 'spec');
+  const fields = own.map(({ field }) => field).filter((field) => field !== 'spec');
   const isSaid = ({ field }: Violation): boolean =>
-    said.some((each) => field === each || field.startsWith(`${each}.`) || field.startsWith(`${each}[`));
+    fields.some((each) => field === each || field.startsWith(`${each}.`) || field.startsWith(`${each}[`));
   return [...own, ...compilers.filter((found) => !isSaid(found))];
 }

@@ -51,7 +51,7 @@ describe('which kinds definitions declare', () => {
     expect(outcomes(other, newer, older)).toEqual(want);
     const [, loser] = new DefinitionEvaluator().evaluate([newer, older]);
     expect(loser?.message).toBe('"paintpolicy" is taken by the MetaresourceDefinition b');
-    // What has no age is the youngest, and names decide between equals.
+    // A definition without an age is the youngest, and names decide between equals.
     expect(outcomes(definition('x', 0), definition('y', 9))).toEqual({ x: 'Conflicted', y: 'Accepted' });
     expect(outcomes(definition('y', 0), definition('x', 0))).toEqual({ x: 'Accepted', y: 'Conflicted' });
   });

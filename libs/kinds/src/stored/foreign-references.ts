@@ -10,7 +10,7 @@ const MAX_DEPTH = 8;
  */
 export function foreignReferences(spec: unknown): readonly string[] {
   const found: string[] = [];
-  const look = (value: JsonValue | undefined, role: 'parent' | 'backend', at: FieldPath): void => {
+  const checkReference = (value: JsonValue | undefined, role: 'parent' | 'backend', at: FieldPath): void => {
     if (!isJsonObject(value)) return;
     const [group, kind] = [ownField(value, 'group'), ownField(value, 'kind')];
     if ((group !== undefined && typeof group !== 'string') || (kind !== undefined && typeof kind !== 'string')) return;
@@ -30,10 +30,10 @@ export function foreignReferences(spec: unknown): readonly string[] {
       if (role === undefined || inner === undefined) walk(inner, place, depth + 1);
       else if (isJsonArray(inner)) {
         inner.forEach((ref, i) => {
-          look(ref, role, place.index(i));
+          checkReference(ref, role, place.index(i));
           if (isJsonObject(ref)) walk(ownField(ref, 'filters'), place.index(i).field('filters'), depth + 2);
         });
-      } else look(inner, role, place);
+      } else checkReference(inner, role, place);
     }
   };
   walk(spec, FieldPath.at('spec'), 0);

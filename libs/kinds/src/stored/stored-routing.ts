@@ -59,7 +59,7 @@ const [fromSchema, toSchema] = [compileSchema(From), compileSchema(To)];
 const RULES = FieldPath.at('spec').field('rules');
 
 /**
- * Reads a stored route for routing. Stored content is validated again: a rule that does not validateItem its schema goes to
+ * Reads a stored route for routing. Stored content is validated again: a rule that does not fit its schema goes to
  * `unreadable`, an invalid parentRef or host name is left out. Linear in the document; never throws.
  */
 export function storedRoute({ id, creationOrder, generation, labels, spec }: Resource): Route | undefined {
@@ -168,6 +168,6 @@ function validateItem<S extends TSchema>(schema: CompiledSchema<S>, given: JsonV
   if (schema.fits(value)) return { value };
   const found = new Violations(1);
   schema.check(value, at, found);
-  const [violation = at.violation('does not validateItem its schema', 'invalid')] = found.first;
+  const [violation = at.violation('does not fit its schema', 'invalid')] = found.first;
   return { violation };
 }

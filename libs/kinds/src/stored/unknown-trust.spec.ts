@@ -3,12 +3,12 @@ import { coreKinds } from '../core-kinds';
 import { MeshExternalService } from '../mesh-external-service';
 import { readExternalTrust, unreadableTrust } from './external-tls';
 
-/** Names of fields that say whom to believe. */
+/** Names of fields that configure trust. */
 const TRUST = /^(tls|mtls|verification|validation|caCert|clientCert|clientKey|subjectAltNames)$/;
 
 /**
- * Where kinds say whom to believe, and what an unknown form there comes to. A kind whose schema has another such place must be added
- * here, with the test that holds it closed.
+ * Fields of kinds that name trusted peers, and the result of an unknown form there. A kind whose schema has another such field must be added here,
+ * with the test that proves that it lets nobody in.
  */
 const HELD: Readonly<Record<string, string>> = {
   'MeshExternalService.tls': 'no endpoints: below',
@@ -100,7 +100,7 @@ describe('TLS of a MeshExternalService in forms that this version does not know'
       const trust = readExternalTrust(spec, lookup);
       if (trust.type === 'problem') return [];
       const violations = unreadableTrust(spec);
-      // What passes the rules of the kind is no unknown form: a text where any text is meant, a list without names.
+      // A value that passes the rules of the kind is no unknown form: a text if any text is allowed, a list without names.
       const isKnown = MeshExternalService.check({ match: { port: 1 }, ...spec }, AT).total === 0 && !violations;
       const check = trust.type === 'tls' ? trust.tls.verify : undefined;
       return isKnown && check?.type === 'authority' && check.authority === PEM ? [] : [name];

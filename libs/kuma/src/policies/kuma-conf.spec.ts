@@ -170,9 +170,13 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
   });
 
   it.each<[string, AccessSpec, string]>([
-    ['a deny, where all others may call', { deny: { a: exact('web') } }, 'without allow all others may call'],
-    ['all callers', { allow: { a: {} } }, 'allow.a is for all callers'],
-    ['all callers denied', { allow: { a: exact('web') }, deny: { b: {} } }, 'deny.b is for all callers'],
+    [
+      'a deny, where all others may call',
+      { deny: { a: exact('web') } },
+      'defaultAccess of MeshParameters allows all other callers',
+    ],
+    ['all callers', { allow: { a: {} } }, 'allow.a applies to all callers'],
+    ['all callers denied', { allow: { a: exact('web') }, deny: { b: {} } }, 'deny.b applies to all callers'],
     ['methods', { allow: { a: { ...exact('web'), to: [{ methods: ['GET'] }] } } }, 'allow.a names methods or paths'],
     ['a namespace', { allow: { a: { from: [{ namespace: 'shop' }] } } }, 'allow.a names a namespace'],
     ['a zone', { deny: { a: { from: [{ zone: 'west' }] } }, allow: {} }, 'deny.a names a zone'],

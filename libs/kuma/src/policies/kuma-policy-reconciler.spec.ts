@@ -5,7 +5,7 @@ import { idOf, storedResource } from '../../../../test/support/loop-harness';
 import { KumaPolicyReconciler } from './kuma-policy-reconciler';
 import { kumaPolicyId, kumaPolicyKinds } from './plan-kuma-policy';
 
-/** Each selects instances of its own, so that how proxies find them is never why one is looked at again. */
+/** Each service selects instances of its own, so that the way in which proxies find them never causes another plan. */
 function service(name: string, zone: string, more: { readonly labels?: Record<string, string> } = {}): Resource {
   const spec = { selector: { dataplaneTags: { 'kuma.io/service': name } }, ports: [{ port: 80 }] };
   const labels = { [Label.displayName]: name, [Label.zone]: zone, ...more.labels };
@@ -26,7 +26,7 @@ describe('which services are translated again once one has changed', () => {
   const west = service('web', 'west');
   const other = service('api', 'east');
 
-  /** What is looked at again after a change, where these are there before it and these zones are of Kuma. */
+  /** Returns the keys that are planned again after a change, if these resources exist before it and these zones are of Kuma. */
   function stale(
     there: readonly Resource[],
     { before, after }: { readonly before?: Resource; readonly after?: Resource },

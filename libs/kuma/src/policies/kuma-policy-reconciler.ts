@@ -115,7 +115,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return undefined;
   }
 
-  takeSaid(): readonly ResourceKey[] {
+  takeChangedReasons(): readonly ResourceKey[] {
     const changed = new Set(this.notTranslated.takeChanged());
     if (this.pending?.size !== 0) return [...changed];
     for (const key of this.asked) changed.add(key);

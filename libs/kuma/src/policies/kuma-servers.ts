@@ -55,7 +55,9 @@ export class KumaServerTable {
     const attributes = this.zones.get(`${service.id.mesh}/${service.id.zone}`);
     const others = attributes?.get(found.by)?.get(found.value)?.size ?? 0;
     if ((attributes?.size ?? 0) > 1 || others > 1 || !this.known.has(key)) {
-      return refused('other services of the zone may have the same instances, and Kuma adds up who may call them');
+      return refused(
+        'other services of the zone may have the same instances, and Kuma lets the callers of all of them in',
+      );
     }
     return { ok: true, targetRef: found.targetRef };
   }

@@ -24,7 +24,7 @@ export function permissionConf(
   if (!allow.ok) return allow;
   if (!deny.ok) return deny;
   if (!spec.allow && defaultAccess === 'Allow') {
-    return refused('without allow all others may call (defaultAccess of MeshParameters), whom Kuma refuses');
+    return refused('defaultAccess of MeshParameters allows all other callers, and Kuma refuses them');
   }
   if (allow.ids.length === 0) return { ok: true };
   if (allow.ids.length + deny.ids.length > MAX_IDS) return refused(`it names more than ${MAX_IDS} ids`);
@@ -48,7 +48,7 @@ function toSpiffeIds(
     const { from, to } = rules?.[name] ?? {};
     const where = `${field}.${name}`;
     if (to) return refused(`${where} names methods or paths`);
-    if (!from) return refused(`${where} is for all callers, of whom Kuma knows no name`);
+    if (!from) return refused(`${where} applies to all callers, and Kuma has no name for all`);
     for (const { spiffeId, ...others } of from) {
       const [other] = Object.keys(others);
       if (other !== undefined) return refused(`${where} names a ${other}: Kuma knows callers by their SPIFFE ids`);

@@ -177,7 +177,10 @@ function agreed(
   if (refused) return refused;
   return all.every((one) => jsonEqual(getConf(one), getConf(first)))
     ? first
-    : { ok: false, reason: 'its rules, or callers of some namespaces, have others, and Kuma has one for all' };
+    : {
+        ok: false,
+        reason: 'its rules, or callers of some namespaces, have other values, and Kuma has one value for all',
+      };
 }
 
 const getConf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};

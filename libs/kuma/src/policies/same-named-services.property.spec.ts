@@ -36,7 +36,7 @@ function service({ name, zone, namespace, displayName, kubernetes, mesh, hasZone
   return storedResource({ ...idOf('MeshService', name), zone, namespace, mesh }, { labels });
 }
 
-/** How zones of Kuma would find each service, by a look at all others. */
+/** Counts by a scan of all others how zones of Kuma would find each service. */
 function countNames(
   all: ReadonlyMap<ResourceKey, Resource>,
 ): ReadonlyMap<ResourceKey, 'several' | 'mistaken' | 'alone'> {

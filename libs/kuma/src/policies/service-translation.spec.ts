@@ -141,7 +141,7 @@ describe('the policies on requests to a service, translated for zones of Kuma', 
         ]),
         rules: (kind, at) => (kind === 'TimeoutPolicy' ? timeout(at === 'producer/r/a' ? '1s' : '2s') : undefined),
       },
-      'Kuma has one for all',
+      'Kuma has one value for all',
     ],
     [
       'one rule alone has a policy',
@@ -152,7 +152,7 @@ describe('the policies on requests to a service, translated for zones of Kuma', 
         ]),
         rules: (kind, at) => (kind === 'TimeoutPolicy' && at === 'producer/r/a' ? timeout('1s') : undefined),
       },
-      'Kuma has one for all',
+      'Kuma has one value for all',
     ],
     [
       'callers of a namespace have others by a policy of theirs',
@@ -257,15 +257,20 @@ describe('who may call a service, translated for zones of Kuma', () => {
   });
 
   it.each<[string, Effective['backends'], Partial<ServiceSources>, string]>([
-    ['ports differ', (port) => ['acp', exact(port === 80 ? 'web' : 'api')], {}, 'its ports have others'],
-    ['a port has none', (port) => (port === 80 ? ['acp', exact('web')] : undefined), {}, 'its ports have others'],
+    ['ports differ', (port) => ['acp', exact(port === 80 ? 'web' : 'api')], {}, 'its ports have other values'],
+    ['a port has none', (port) => (port === 80 ? ['acp', exact('web')] : undefined), {}, 'its ports have other values'],
     [
       'a port has none, and nobody may call another',
       (port) => (port === 80 ? ['acp', { allow: {} }] : undefined),
       {},
-      'its ports have others',
+      'its ports have other values',
     ],
-    ['it has no form in Kuma', () => ['acp', { deny: exact('web')['allow'] ?? {} }], {}, 'without allow'],
+    [
+      'it has no form in Kuma',
+      () => ['acp', { deny: exact('web')['allow'] ?? {} }],
+      {},
+      'defaultAccess of MeshParameters allows',
+    ],
     [
       'the servers are not found',
       () => ['acp', exact('web')],

@@ -116,7 +116,9 @@ function translateAccess(
   const refused = ports.map(({ conf }) => conf).find((conf) => !conf.ok);
   const reason =
     refused?.reason ??
-    (isSame && isEverywhere ? undefined : 'its ports have others, and Kuma has one for all ports of a proxy') ??
+    (isSame && isEverywhere
+      ? undefined
+      : 'its ports have other values, and Kuma has one value for all ports of a proxy') ??
     (at.ok ? undefined : at.reason);
   if (reason !== undefined) {
     return { translated: [], notTranslated: ports.map(({ port, keys }) => ({ port, policies: keys, reason })) };

@@ -72,7 +72,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
   }
 
   /** Returns the keys of the routes whose `findReason` changed since the last call. */
-  takeSaid(): readonly ResourceKey[] {
+  takeChangedReasons(): readonly ResourceKey[] {
     const { changed } = this;
     this.changed = new Set();
     return [...changed];
@@ -226,7 +226,7 @@ function isSame(before: Resource, after: Resource): boolean {
 export function createKumaRouteLoop(
   options: KumaRoutesOptions,
   term: { readonly signal: AbortSignal },
-): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'findReason' | 'takeSaid'> } {
+): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'findReason' | 'takeChangedReasons'> } {
   const translations = new KumaRouteReconciler(options);
   return { loop: new KeyedLoop(translations, term), translations };
 }

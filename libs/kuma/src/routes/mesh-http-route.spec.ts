@@ -162,7 +162,7 @@ describe('a route as a MeshHTTPRoute of Kuma', () => {
     const parentRefs = [{ ...ECHO, namespace: 'mesh' }];
     const rules = [{ backendRefs: [{ name: 'echo-v1', namespace: 'mesh' }] }];
     expect(reasonFor({ parentRefs, rules }, { at: { namespace: 'shop' } })).toContain(
-      'for consumer namespace shop alone',
+      'to consumer namespace shop only',
     );
     const mesh = echo();
     mesh.route(

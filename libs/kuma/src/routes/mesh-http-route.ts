@@ -83,7 +83,7 @@ function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, se
 /** Kuma merges all routes of a service, by their names, and has no routes for the callers of a namespace. */
 function refuseOthers(table: BindingTable, { frontend, binding: { port, group, routes }, sameNamed }: BoundPort): void {
   const where = `${frontend.id.kind} ${frontend.id.name} port ${port}`;
-  if (group !== PRODUCER) throw new Inexact(`at ${where} it is for ${group.replace(':', ' namespace ')} alone`);
+  if (group !== PRODUCER) throw new Inexact(`at ${where} it applies to ${group.replace(':', ' namespace ')} only`);
   if (sameNamed > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {
     throw new Inexact(`several services may be called ${frontend.id.name}: each zone takes its own first`);
   }
@@ -114,7 +114,7 @@ function ruleDefault(
   if (action.type === 'refused') throw new Inexact(`rule ${rule.name} answers 500: ${action.reason}`);
   if (action.type === 'redirect') throw new Inexact(`rule ${rule.name} redirects`);
   if (action.requestTimeout !== undefined || action.backendTimeout !== undefined) {
-    throw new Inexact(`rule ${rule.name} has timeouts, which Kuma keeps elsewhere`);
+    throw new Inexact(`rule ${rule.name} has timeouts, which Kuma has in another kind`);
   }
   const filters = translated(rule, kumaFilters(action.filters));
   const refs = new Map<string, { readonly ref: JsonObject; weight: number }>();

@@ -47,7 +47,7 @@ function teamsIn(index: IndexReader): Derivation<Teams, Keys> {
   };
 }
 
-/** Decides by the table alone: what was decided last stays until the table says that it is stale. */
+/** A reconciler that decides by the table alone: a decision stays until the table announces that it is stale. */
 class TeamReconciler implements KeyedReconciler {
   readonly name = 'teams';
   readonly sources: readonly KeySource[];

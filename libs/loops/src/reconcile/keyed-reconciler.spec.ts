@@ -5,7 +5,7 @@ import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/s
 import { RESCAN } from './followed-keys';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from './keyed-reconciler';
 
-// CONTRIBUTING.md shows these two as they stand here; test/docs/recipes.spec.ts compares them.
+// CONTRIBUTING.md shows these two verbatim; test/docs/recipes.spec.ts compares them.
 function planServiceCount({ id, revision, status }: Resource, services: number): PatchChange | undefined {
   if (status?.['services'] === services) return undefined;
   return { type: 'patch', id, expect: revision, status: { ...status, services } };

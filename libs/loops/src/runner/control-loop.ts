@@ -5,7 +5,7 @@ export interface LoopPlan {
   /** A bounded batch; further changes are in the next plan. */
   readonly changes: readonly Change[];
   /** Written in the same transaction as the changes. */
-  readonly notes?: readonly MetadataEntry[];
+  readonly metadata?: readonly MetadataEntry[];
   /** Whether `plan` must be called again at once. A plan must be short, because the lease is renewed between plans. */
   readonly more?: boolean;
   /** The time at which the loop has work without an event (ms since 1970); valid until the next plan. */
@@ -20,8 +20,8 @@ export interface LoopPlan {
 export interface ControlLoop {
   readonly name: string;
   /** Area of the metadata entries that `restore` gets before each `reset`; none if absent. */
-  readonly noteArea?: string;
-  restore?(notes: readonly MetadataEntry[]): void;
+  readonly metadataArea?: string;
+  restore?(entries: readonly MetadataEntry[]): void;
   /**
    * Drops everything derived from the index: a term began, the index was reloaded, or the outcome of a write is unknown. The next plans derive it
    * again, one slice each, and decide nothing before that is done.

@@ -61,12 +61,12 @@ describe('joinPlans', () => {
 
   it('gives each plan what was answered to its own changes, in their order, and takes all notes', () => {
     const other = put(idOf('MeshService', 'other'), {});
-    const note = { area: 'a', key: 'k', value: {} };
+    const entry = { area: 'a', key: 'k', value: {} };
     const joint = joinPlans(
-      [{ changes: [status({ a: 1 })], notes: [note] }, { changes: [other, status({ b: 1 })] }],
+      [{ changes: [status({ a: 1 })], metadata: [entry] }, { changes: [other, status({ b: 1 })] }],
       index,
     );
-    expect(joint.notes).toEqual([note]);
+    expect(joint.metadata).toEqual([entry]);
     const results = [
       { type: 'unchanged', revision: 1, generation: 1, uid: 'redis' },
       { type: 'unchanged', revision: 2, generation: 1, uid: 'other' },

@@ -8,7 +8,7 @@ import type { LoopPlan } from './control-loop';
  */
 export interface JointWrite {
   readonly changes: readonly Change[];
-  readonly notes: readonly MetadataEntry[];
+  readonly metadata: readonly MetadataEntry[];
   /** Returns the results of one plan, by its position; a deferred change is reported as refused by a conflict. */
   getPlanResult(plan: number, result: WriteResult): PlanResult;
 }
@@ -38,7 +38,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
   );
   return {
     changes,
-    notes: plans.flatMap(({ notes = [] }) => notes),
+    metadata: plans.flatMap(({ metadata = [] }) => metadata),
     getPlanResult: (plan, { revision, results }) => {
       const own = (placesByPlan[plan] ?? []).map((place) =>
         place === undefined ? DEFERRED : (results[place] ?? DEFERRED),

@@ -265,15 +265,18 @@ describe('LoopRunner', () => {
 
   it('writes notes with the changes and gives them back at the next start', async () => {
     const loop = new Scripted('loop');
-    const noted: unknown[] = [];
-    const withNotes = Object.assign(loop, { noteArea: 'area', restore: (notes: unknown) => noted.push(notes) });
-    loop.plans.push({ changes: [mesh('a')], notes: [{ area: 'area', key: 'k', value: { ip: 'x' } }] });
+    const recorded: unknown[] = [];
+    const withMetadata = Object.assign(loop, {
+      metadataArea: 'area',
+      restore: (entries: unknown) => recorded.push(entries),
+    });
+    loop.plans.push({ changes: [mesh('a')], metadata: [{ area: 'area', key: 'k', value: { ip: 'x' } }] });
     const [a, b] = [harness.replica('a'), harness.replica('b')];
-    await a.lead([withNotes]);
+    await a.lead([withMetadata]);
     await a.settle();
-    await b.lead([withNotes]);
+    await b.lead([withMetadata]);
     await b.settle();
-    expect(noted).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
+    expect(recorded).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
     expect(await new MemoryStore(harness.disk).readMetadata('area', 'k')).toEqual({ ip: 'x' });
   });
 

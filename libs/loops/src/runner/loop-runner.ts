@@ -142,8 +142,8 @@ export class LoopRunner {
     );
     if (this.reloads !== reloads) return;
     for (const { loop } of this.states) {
-      if (loop.noteArea !== undefined)
-        loop.restore?.(await this.orTermEnd(this.options.store.listMetadata(loop.noteArea)));
+      if (loop.metadataArea !== undefined)
+        loop.restore?.(await this.orTermEnd(this.options.store.listMetadata(loop.metadataArea)));
     }
     await this.resetAll();
     if (this.reloads !== reloads) return;
@@ -237,10 +237,10 @@ export class LoopRunner {
       planned.map(({ plan }) => plan),
       this.options.index,
     );
-    const { changes, notes } = joint;
+    const { changes, metadata } = joint;
     const traces = this.traces.begin(planned);
     const result = await this.orTermEnd(
-      this.options.store.write({ changes, metadata: notes, onRefusal: 'skip', fence: this.fence }),
+      this.options.store.write({ changes, metadata, onRefusal: 'skip', fence: this.fence }),
     );
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
@@ -335,6 +335,6 @@ export class LoopRunner {
   }
 }
 
-function isEmpty({ changes, notes = [] }: LoopPlan): boolean {
-  return changes.length + notes.length === 0;
+function isEmpty({ changes, metadata = [] }: LoopPlan): boolean {
+  return changes.length + metadata.length === 0;
 }

@@ -18,7 +18,7 @@ const MESHES = ['default', 'other'].map((name): Identity => ({
   name,
 }));
 
-/** What a table says: the effective spec of each path with policies, and where each policy stands. */
+/** Returns the contents of a table: the effective spec of each path with policies, and the place of each policy. */
 function said(table: PolicyTable): Map<string, string> {
   const found = new Map<string, string>();
   for (const kind of table.all()) {
@@ -37,8 +37,8 @@ function said(table: PolicyTable): Map<string, string> {
 }
 
 /**
- * What was announced, but for policies that are gone: one that changed nothing is not announced. What one changed for others is among the paths and
- * the other policies, which all stay.
+ * Returns the announced changes without those of policies that are gone: a policy that changed nothing is not announced. What it changed for others
+ * is among the paths and the other policies, which all stay.
  */
 function withoutGone(shown: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Map<string, string> {
   const isPath = (key: string): boolean => key.includes(' ');

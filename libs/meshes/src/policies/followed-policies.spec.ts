@@ -120,7 +120,7 @@ describe('the policies of a process', () => {
     zone.put(sketch('Mesh', 'default', { controllerName: 'example.com/other' }));
     const own = colour();
     zone.delete(sketch('Mesh', 'default', {}));
-    expect([own, colour()]).toEqual(['red', 'red']); // the expected mesh is served though somebody else's
+    expect([own, colour()]).toEqual(['red', 'red']); // the expected mesh is served although another controller owns it
     const other = sketch('PaintPolicy', 'p', policy.spec, { mesh: 'other' });
     const stranger = sketch('MeshService', 'shop', service.spec, { mesh: 'other' });
     zone.put(other, stranger);

@@ -12,7 +12,7 @@ const MESHES = ['default', 'other'];
 const NAMESPACES = ['a', 'b'];
 const NAMES = ['x', 'y'];
 
-/** What a peer or an older store may have left in place of a value. */
+/** Values that a peer or an older store may have left in place of a valid one. */
 const anything = fc.oneof(fc.constant(null), fc.string(), fc.integer(), fc.constant([]), fc.constant({ a: [null] }));
 const orAnything = <T>(good: fc.Arbitrary<T>) => fc.oneof({ weight: 9, arbitrary: good }, anything);
 const ref = fc.record(
@@ -99,7 +99,7 @@ const resource: fc.Arbitrary<Resource> = fc.oneof(
 const step = fc.record({ resource, gone: fc.boolean() });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Everything that a table says of what the index holds, in words. */
+/** Returns in words all that a table derives from the index. */
 function whole(table: BindingTable, { index }: TrafficZone): Map<string, string> {
   const said = new Map<string, string>();
   for (const kind of ['MeshService', 'MeshMultiZoneService', 'Gateway']) {

@@ -7,9 +7,9 @@ export interface IdMatch {
   readonly value: string;
 }
 
-/** Callers with an identity: those in `within`, without those in `except`. */
+/** Callers with an identity: those in `included`, without those in `except`. */
 export interface CallerTerm {
-  readonly within: readonly IdMatch[] | 'anyone';
+  readonly included: readonly IdMatch[] | 'anyone';
   readonly except: readonly string[];
 }
 
@@ -76,8 +76,8 @@ export function mayCall(rules: AccessRules, id: string | undefined, request?: Ac
 /** Returns whether an id belongs to these callers. */
 function isCaller(callers: AccessClause['callers'], id: string): boolean {
   if (callers === 'anyone') return true;
-  const { within, except } = callers;
-  return (within === 'anyone' || within.some((match) => fitsId(match, id))) && !except.includes(id);
+  const { included, except } = callers;
+  return (included === 'anyone' || included.some((match) => fitsId(match, id))) && !except.includes(id);
 }
 
 export function fitsId({ type, value }: IdMatch, id: string): boolean {

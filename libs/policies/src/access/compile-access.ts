@@ -82,9 +82,11 @@ function compileClauses(
       const { from, to } = rules[name] ?? {};
       if (!from) return [{ name, callers: 'anyone', to }];
       const terms = from.flatMap(compileTerms);
-      const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
-      const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
-      const joined = lists.length === 0 ? [] : [{ within: sortMatches(lists), except: [] }];
+      const lists = terms.flatMap(({ included, except }) =>
+        included !== 'anyone' && except.length === 0 ? included : [],
+      );
+      const others = terms.filter(({ included, except }) => included === 'anyone' || except.length > 0);
+      const joined = lists.length === 0 ? [] : [{ included: sortMatches(lists), except: [] }];
       return [...joined, ...others].map((callers) => ({ name, callers, to }));
     });
 }
@@ -94,11 +96,11 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   const ofZone = zone === undefined ? undefined : facts.listDomains(zone).sure.map(matchTrustDomain);
   const named = addFormerIds(intersectIds(idsNamed(match), ofZone), facts);
   const place = compileCallerScope(match);
-  if (!place) return { within: named === 'anyone' ? [] : named, except: [] };
+  if (!place) return { included: named === 'anyone' ? [] : named, except: [] };
   const sure = [...facts.idsIn(place.namespace)].filter(
     (id) => isNamed(named, id) && isSurelyIn(place, facts.listBearers(id)),
   );
-  return { within: exactly(sure), except: [] };
+  return { included: exactly(sure), except: [] };
 }
 
 /** Returns the callers that an entry of a deny names, and the same callers in the other format of ids. */
@@ -109,9 +111,9 @@ function listDeniedCallers(match: AccessCallerMatch, facts: CallerFacts): readon
   const named = addFormerIds(ids, facts);
   const former = ids === 'anyone' ? [] : listFormerTerms(ids, facts);
   const place = compileCallerScope(match);
-  if (!place) return [{ within: named, except: [] }, ...former];
+  if (!place) return [{ included: named, except: [] }, ...former];
   const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.listBearers(id)));
-  return [{ within: named, except: others.sort(compareText).slice(0, MAX_IDS) }, ...former];
+  return [{ included: named, except: others.sort(compareText).slice(0, MAX_IDS) }, ...former];
 }
 
 /**
@@ -154,9 +156,9 @@ function listFormerTerms(named: readonly IdMatch[], facts: CallerFacts): readonl
       (id) =>
         id.startsWith(prefix) && namespaces.every((namespace) => isSurelyNotIn({ namespace }, facts.listBearers(id))),
     );
-    return { within: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MAX_IDS) };
+    return { included: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MAX_IDS) };
   });
-  return [...(ids.length > 0 ? [{ within: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
+  return [...(ids.length > 0 ? [{ included: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
 }
 
 interface CallerTarget {

@@ -37,10 +37,10 @@ export function evaluateCall(inbound: InboundAccess, id: string | undefined, req
     if (mtls === 'Strict') return refused('mtls');
     if (!rules.every(mayBeAnonymous)) return refused('identity');
   } else if (revoked.includes(shown)) return refused('revoked');
-  const said = rules.map((each) => mayCall(each, shown, seesRequests ? request : undefined));
-  const at = said.findIndex(({ isAllowed }) => !isAllowed);
-  const by = said[at]?.by;
+  const results = rules.map((each) => mayCall(each, shown, seesRequests ? request : undefined));
+  const at = results.findIndex(({ isAllowed }) => !isAllowed);
+  const by = results[at]?.by;
   if (by !== undefined) return refused(by, at);
-  if (said.length === 0) return { isAllowed: true, by: [{ rules: undefined, what: 'defaultAccess' }] };
-  return { isAllowed: true, by: said.map((each, n) => ({ rules: n, what: each.by })) };
+  if (results.length === 0) return { isAllowed: true, by: [{ rules: undefined, what: 'defaultAccess' }] };
+  return { isAllowed: true, by: results.map((each, n) => ({ rules: n, what: each.by })) };
 }

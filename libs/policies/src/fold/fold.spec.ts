@@ -36,13 +36,13 @@ function pair(strategy: Strategy, established: JsonValue, challenger: JsonValue)
   return strategy === 'PatchDefaults' ? merged(established, challenger) : merged(challenger, established);
 }
 
-/** What the specification decides for (2.1 B). */
+/** Folds as the specification decides (2.1 B). */
 const fromTheLeaf = (all: readonly Policy[]): JsonValue =>
   all
     .slice(0, -1)
     .reduceRight((below: JsonValue, { strategy, spec }) => pair(strategy, spec, below), all.at(-1)?.spec ?? {});
 
-/** What the seed's flowchart says literally (2.1 F): the result of two takes the strategy of the more specific one. */
+/** Folds as the seed's flowchart says literally (2.1 F): the result of two takes the strategy of the more specific one. */
 const fromTheRoot = (all: readonly Policy[]): JsonValue =>
   all.slice(1).reduce<{ spec: JsonValue; strategy: Strategy }>(
     (above, { spec, strategy }) => ({
@@ -76,7 +76,7 @@ describe('the fold of policies', () => {
     const strategies = [...(a ? [a] : []), b, 'AtomicDefaults' as const];
     const all = specs.map((spec, i) => policy(`p${i}`, strategies[i] ?? 'AtomicDefaults', spec));
     expect(folded(...all)?.spec).toEqual(want);
-    // The left fold is what it must not be.
+    // The left fold has the result that must not be.
     expect(fromTheRoot(all)).toEqual(flowchart);
   });
 
@@ -128,7 +128,7 @@ describe('the fold of policies', () => {
     ]);
   });
 
-  /** Two houses in which the owner, the tenants and the guests have their say about colours. */
+  /** Two houses in which the owner, the tenants and the guests decide about colours. */
   it.each<readonly [string, readonly MergeStrategy[], JsonObject]>([
     [
       'defaults of the owner give way to the tenant’s',
@@ -182,7 +182,7 @@ describe('the fold of policies', () => {
         (all) => {
           const policies = all.map((how, i) => policy(`p${i}`, how, { from: i }));
           const firstOverride = all.indexOf('AtomicOverrides');
-          // The last policy's own strategy has nobody to rule over, so that it wins as a default too.
+          // The last policy's own strategy applies to no other policy, so that it wins as a default too.
           const winner = firstOverride < 0 ? all.length - 1 : firstOverride;
           expect(folded(...policies)?.spec).toEqual({ from: winner });
         },

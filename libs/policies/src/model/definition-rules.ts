@@ -114,7 +114,7 @@ function strategyViolations({ mergeStrategies = [] }: WrittenDefinition, at: Fie
   if (mergeStrategies.includes('AtomicDefaults')) return [];
   return [
     place.violation(
-      'must have AtomicDefaults where there are several: it holds for instances that say none',
+      'must have AtomicDefaults where there are several: it applies to policies that name none',
       'required',
     ),
   ];

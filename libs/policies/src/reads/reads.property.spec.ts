@@ -40,7 +40,7 @@ const kinds = {
 };
 type KindName = keyof typeof kinds;
 
-/** Services in two namespaces, routes of both, a Gateway: producers, consumers, and what has no route. */
+/** Services in two namespaces, routes of both, a Gateway: producers, consumers, and services without routes. */
 class Trial extends PolicyGraph {
   readonly a = this.service('a', { ports: [80, 81] });
   readonly b = this.service('b');
@@ -107,13 +107,13 @@ function put(trial: Trial, policy: Written, order?: number): string {
 
 type Views = ReadonlyMap<string, { readonly path: PolicyPath; readonly spec: JsonObject | undefined }>;
 
-/** Every path of a kind and what it comes to. */
+/** Returns every path of a kind and its effective spec. */
 function viewsOf(kind: KindTable): Views {
   const paths = [...pathsAt(kind, MESH, kind.policies.attachments)];
   return new Map(paths.map((path) => [path.key, { path, spec: foldPath(kind, path)?.spec }]));
 }
 
-/** What a path comes to for those who take it: a view that is not there is the producer's. */
+/** Returns the effective spec of a path for its readers: a missing view is the producer's. */
 function seen(views: Views, path: PolicyPath): JsonObject | undefined {
   const own = views.get(path.key);
   if (own || !path.context) return own?.spec;

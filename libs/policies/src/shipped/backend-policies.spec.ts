@@ -88,7 +88,7 @@ describe('policies on what serves', () => {
       ['/algorithm', '/hash'],
       [],
       [''],
-      // What leaves the mesh is spread by the callers; the egress gets nothing of it.
+      // Traffic that leaves the mesh is spread by the callers; the egress gets nothing of it.
       [],
     ]);
     expect(fieldsOf(unsupported('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual([

@@ -33,7 +33,7 @@ const Spec = Optionals({
 });
 export type CircuitBreakerSpec = Static<typeof Spec>;
 
-const KERNEL = 'connections are led in the kernel, which counts nothing';
+const KERNEL = 'the plane direct leaves connections to the kernel, which counts nothing';
 const FOREIGN = 'proxies of Kuma zones are configured there';
 const BYTES = 'the builtin proxy passes requests on as bytes';
 const asks =

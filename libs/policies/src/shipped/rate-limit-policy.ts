@@ -21,7 +21,7 @@ const Spec = Type.Object(
 export type RateLimitSpec = Static<typeof Spec>;
 export type RequestRate = Static<typeof Rate>;
 
-const KERNEL = 'connections are led in the kernel, which counts nothing';
+const KERNEL = 'the plane direct leaves connections to the kernel, which counts nothing';
 const FOREIGN = 'proxies of Kuma zones are configured there';
 
 /** Limits the rate that each instance of a service accepts, from all callers. */

@@ -7,7 +7,7 @@ type Limit<Spec> = readonly [field: string, reason: FieldReason<Spec>, asked: (s
 /** Dataplane modes that forward bytes without parsing requests, so that policies on requests have no effect. */
 const BYTES: Partial<Readonly<Record<DataplaneMode, string>>> = {
   builtin: 'the builtin proxy passes requests on as bytes',
-  direct: 'connections are led in the kernel, as bytes',
+  direct: 'the plane direct leaves connections to the kernel, as bytes',
 };
 
 type Limits<Spec> = Partial<Readonly<Record<DataplaneMode, readonly Limit<Spec>[]>>>;

@@ -100,8 +100,8 @@ export class Attachments {
     const attached = this.resolve(policy);
     this.byKey.set(policy.key, attached);
     for (const { ref } of attached.targets) {
-      const looks = watchedPlace(ref, policy);
-      if (looks) getOrInsert(this.watchers(looks), watchKey(looks), () => new Set<string>()).add(policy.key);
+      const watched = watchedPlace(ref, policy);
+      if (watched) getOrInsert(this.watchers(watched), watchKey(watched), () => new Set<string>()).add(policy.key);
       if (this.needsGrant(ref, policy)) {
         getOrInsert(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
       }
@@ -115,15 +115,15 @@ export class Attachments {
     const { policy, targets } = attached;
     for (const node of this.listNodes(key)) this.detach(node, policy, touch);
     for (const { ref } of targets) {
-      const looks = watchedPlace(ref, policy);
-      if (looks) deleteFrom(this.watchers(looks), watchKey(looks), key);
+      const watched = watchedPlace(ref, policy);
+      if (watched) deleteFrom(this.watchers(watched), watchKey(watched), key);
       deleteFrom(this.crossing, `${policy.id.mesh}/${ref.namespace}`, key);
     }
     this.byKey.delete(key);
   }
 
   /** Re-evaluates an object, in its current and former state. Linear in the policies that name or select it. */
-  look(object: KnownObject, touch: ChangedNodeListener): void {
+  updateObject(object: KnownObject, touch: ChangedNodeListener): void {
     const { place, name } = object;
     for (const watchers of [this.byName.get(watchKey({ place, name })), this.bySelector.get(place)]) {
       for (const key of watchers ?? []) {
@@ -134,7 +134,7 @@ export class Attachments {
   }
 
   /** Re-evaluates the references that need a grant of a namespace. */
-  lookAcross(mesh: string, namespace: string, touch: ChangedNodeListener): void {
+  updateGranted(mesh: string, namespace: string, touch: ChangedNodeListener): void {
     for (const key of this.crossing.get(`${mesh}/${namespace}`) ?? []) {
       const attached = this.byKey.get(key);
       if (attached) this.change(attached, touch, (target) => this.find(target, attached.policy));
@@ -161,9 +161,10 @@ export class Attachments {
     if (!target.permitted) return;
     const unstored = unstoredNodes(ref, policy, this.targetIndex);
     if (unstored.length > 0) found.set('', unstored);
-    const looks = watchedPlace(ref, policy);
-    if (!looks) return;
-    for (const object of this.targetIndex.objects.in(looks.place, looks.name)) this.findObject(target, policy, object);
+    const watched = watchedPlace(ref, policy);
+    if (!watched) return;
+    for (const object of this.targetIndex.objects.in(watched.place, watched.name))
+      this.findObject(target, policy, object);
   }
 
   /** As `change`, for one object that may be new, deleted or changed. */
@@ -176,8 +177,8 @@ export class Attachments {
       else found.delete('');
       return;
     }
-    const looks = watchedPlace(ref, policy);
-    const isIncluded = looks?.place === object.place && (looks.name === undefined || looks.name === object.name);
+    const watched = watchedPlace(ref, policy);
+    const isIncluded = watched?.place === object.place && (watched.name === undefined || watched.name === object.name);
     const now = this.targetIndex.objects.get(object.key);
     const isThere = now?.place === object.place && now.name === object.name;
     if (!isIncluded) return;

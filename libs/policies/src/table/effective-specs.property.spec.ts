@@ -51,7 +51,7 @@ function askedAt(table: PolicyTable, kind: string, { context, group, lower }: Po
   });
 }
 
-/** All that a table says of paths with policies; each path once, and what proxies get is the same. */
+/** Returns the effective specs of a table's paths; each path once, and equal to what proxies get. */
 function engine(table: PolicyTable): Map<string, Received> {
   const found = new Map<string, Received>();
   for (const kind of table.all()) {

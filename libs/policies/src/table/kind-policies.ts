@@ -81,19 +81,19 @@ export function findConsumers(
 ): readonly string[] {
   if (carriers.definition.crossNamespace !== 'ClientSide' || !hierarchyPaths.hasPathsOf(frontend)) return [];
   const found = new Set<string>();
-  const look = (key: string, namespace: string): void => {
+  const addConsumers = (key: string, namespace: string): void => {
     for (const { id } of carriers.at(key)) if (id.namespace !== namespace) found.add(id.namespace);
   };
   const { key, namespace, ports } = frontend;
   const [whole, part] =
     hierarchyPaths.side === 'backend' ? (['Backend', 'BackendPort'] as const) : (['Service', 'ServicePort'] as const);
-  look(sectionKey(whole, key), namespace);
-  for (const { port } of ports) look(sectionKey(part, key, port), namespace);
+  addConsumers(sectionKey(whole, key), namespace);
+  for (const { port } of ports) addConsumers(sectionKey(part, key, port), namespace);
   if (hierarchyPaths.side === 'route') {
     for (const { routes: bound } of routes.group(frontend, PRODUCER).bindings.values()) {
       for (const route of bound) {
-        look(sectionKey('Route', route.key), route.id.namespace);
-        for (const { name } of route.rules) look(sectionKey('Rule', route.key, name), route.id.namespace);
+        addConsumers(sectionKey('Route', route.key), route.id.namespace);
+        for (const { name } of route.rules) addConsumers(sectionKey('Rule', route.key, name), route.id.namespace);
       }
     }
   }

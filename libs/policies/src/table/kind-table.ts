@@ -39,12 +39,12 @@ export class KindTable {
   }
 
   /** Re-evaluates an object that was created, deleted or changed. */
-  look(object: KnownObject, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
-    this.touching(changeSet, filling, (touch) => this.policies.attachments.look(object, touch));
+  updateObject(object: KnownObject, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
+    this.touching(changeSet, filling, (touch) => this.policies.attachments.updateObject(object, touch));
   }
 
-  lookAcross(mesh: string, namespace: string, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
-    this.touching(changeSet, filling, (touch) => this.policies.attachments.lookAcross(mesh, namespace, touch));
+  updateGranted(mesh: string, namespace: string, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
+    this.touching(changeSet, filling, (touch) => this.policies.attachments.updateGranted(mesh, namespace, touch));
   }
 
   /** Handles namespaces that appeared or disappeared in a mesh: kinds whose paths end at Namespaces get other paths. */

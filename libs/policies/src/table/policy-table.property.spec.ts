@@ -14,7 +14,7 @@ const changes = fc
 
 const pathsOf = (kind: KindTable): PolicyPath[] => [...pathsAt(kind, MESH, kind.policies.attachments)];
 
-/** What a kind counts below each Namespace: paths by the policies that stand below it. */
+/** Returns the counts of a kind below each Namespace: paths by the policies that stand below it. */
 function counted({ contexts, scopes }: KindTable): Map<string, number> {
   const found = new Map<string, number>();
   const add = (key: string, paths: number): void => {
@@ -56,7 +56,7 @@ function lowerCount(kind: KindTable, { lower, context }: Pick<PolicyPath, 'lower
   return context ? lowerPolicies(carriers, context, lower).length : 0;
 }
 
-/** Everything that a table says, in words, by what it is said of. */
+/** Returns the contents of a table in words, by their subject. */
 function whole(table: PolicyTable): Map<string, string> {
   const said = new Map<string, string>();
   for (const kind of table.all()) {

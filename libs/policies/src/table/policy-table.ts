@@ -185,7 +185,7 @@ export class PolicyTable {
   /** Handles changed grants of a namespace in the table of routes. */
   grantsChanged(mesh: string, namespace: string): PolicyChangeSet {
     return this.change((changeSet) => {
-      for (const kind of this.kinds.values()) kind.lookAcross(mesh, namespace, changeSet, this.filling);
+      for (const kind of this.kinds.values()) kind.updateGranted(mesh, namespace, changeSet, this.filling);
     });
   }
 
@@ -234,7 +234,7 @@ export class PolicyTable {
   }
 
   private reevaluateAt(object: KnownObject | undefined, changeSet: PolicyChangeSetBuilder): void {
-    if (object) for (const kind of this.kinds.values()) kind.look(object, changeSet, this.filling);
+    if (object) for (const kind of this.kinds.values()) kind.updateObject(object, changeSet, this.filling);
   }
 
   private frontendAt(key: ResourceKey): Frontend | undefined {

@@ -1,7 +1,8 @@
+import type { GeneratorDryRun } from '@causeway/api';
 import type { JsonObject } from '@causeway/resources';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
 import { ClaimsView } from './claims-view';
-import { dryRunGenerator, type GeneratorDryRun } from './dry-run-generator';
+import { dryRunGenerator } from './dry-run-generator';
 
 const NEVER = new AbortController().signal;
 

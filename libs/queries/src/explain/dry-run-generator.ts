@@ -1,4 +1,4 @@
-import type { ServiceName } from '@causeway/api';
+import type { GeneratorDryRun, ServiceName } from '@causeway/api';
 import {
   parseGenerator,
   clashReason,
@@ -12,29 +12,8 @@ import {
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SortedRuns } from '@causeway/runtime';
 
-/** A hostname that a generator would assign to one service. */
-type DryRunName = {
-  readonly mesh: string;
-  readonly hostname: string;
-  readonly service: ServiceName;
-  readonly status: 'Available' | 'NotAvailable';
-  /** Set if it would win a collision: the service that would lose the name, and the reason in its status afterwards. */
-  readonly takesFrom?: { readonly service: ServiceName; readonly reason: string };
-  /** Set if it would lose a collision: the winner and the rule that decides. */
-  readonly reason?: string;
-};
-
-/** The effect of a generator if it were written now. */
-export type GeneratorDryRun = {
-  readonly names: readonly DryRunName[];
-  /** Services that it selects but cannot name. */
-  readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
-  /** Names that the stored generator of this identity assigns and the new one would not. */
-  readonly dropped: readonly DroppedName[];
-};
-
-/** A name that a service would lose. */
-type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceName };
+type DryRunName = GeneratorDryRun['names'][number];
+type DroppedName = GeneratorDryRun['dropped'][number];
 
 /** The generator to try: identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;

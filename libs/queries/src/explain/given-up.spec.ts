@@ -8,7 +8,7 @@ import { HostnameExplainer } from './hostname-explainer';
 class EndlessIndex extends ResourceIndex {
   /** Services that were looked at. */
   seen = 0;
-  /** Told of each. */
+  /** Called with each. */
   onSeen = (_seen: number): void => undefined;
 
   override *ofKind(kind: string): Generator<Resource> {
@@ -53,7 +53,7 @@ describe.each(planes)('on a control plane of role $role', (cp) => {
     };
     await expect(ask(explainer, life.signal)).rejects.toThrow('gone');
     expect(index.seen).toBeLessThanOrEqual(3 * SLICE);
-    // What nobody waits for is not worked on behind their back either.
+    // Work that nobody waits for is not done in the background either.
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
     expect(index.seen).toBeLessThanOrEqual(3 * SLICE);

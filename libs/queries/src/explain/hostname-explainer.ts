@@ -1,10 +1,10 @@
-import type { HostnameEntry, HostnameExplanation } from '@causeway/api';
+import type { GeneratorDryRun, HostnameEntry, HostnameExplanation } from '@causeway/api';
 import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import type { ServedMeshes } from '@causeway/controllers';
 import { ClaimsView, claimsOfZone, type HeldByGlobal } from './claims-view';
-import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
+import { dryRunGenerator, type DryRunSource } from './dry-run-generator';
 import { explainHostname, listHostnames, type HostnamePage, type HostnameRef } from './explain-hostname';
 import { listReported, reportedEntry, withReports } from './reported-hostnames';
 

@@ -20,7 +20,7 @@ export function withReports(index: IndexReader, computed: HostnameExplanation): 
   const { zone } = computed;
   const { winner: _, ...explanation } = computed;
   const { winner, claims } = reportedEntry(index, zone, computed);
-  const note = `computed on the global for zone "${zone}": services that other zones export to some zones only, and zones that it lost, may be otherwise there; the zone's own control plane knows`;
+  const note = `computed on the global for zone "${zone}": the zone may decide otherwise about services that other zones export to some zones only, and about lost zones; ask its own control plane`;
   return { ...explanation, ...(winner ? { winner } : {}), claims, note };
 }
 

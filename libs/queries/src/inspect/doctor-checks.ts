@@ -50,7 +50,7 @@ export interface DoctorInput {
 /** The status of a condition that reports a problem, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
-  Accepted: { status: 'False', advice: 'mend what parametersRef names; until then the Mesh has the default settings' },
+  Accepted: { status: 'False', advice: 'correct what parametersRef names; until then the Mesh has the default settings' },
   MembershipConflict: {
     status: 'True',
     advice:
@@ -65,8 +65,8 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
     status: 'True',
     advice: 'replace the certificates that the message names where the MeshTrust was made',
   },
-  UsersKept: { status: 'True', advice: 'look who uses the Secret and write its usedBy: docs/guides/keys.md' },
-  ResolvedRefs: { status: 'False', advice: 'mend what the message names: docs/guides/external-services.md' },
+  UsersKept: { status: 'True', advice: 'list in its usedBy the resources that use the Secret: docs/guides/keys.md' },
+  ResolvedRefs: { status: 'False', advice: 'correct what the message names: docs/guides/external-services.md' },
   ClientKeyAtClients: { status: 'True', advice: 'start a ZoneEgress in this zone before the next upgrade' },
   TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
@@ -132,7 +132,7 @@ function* checkKeptNames({ cp, index }: DoctorInput): Iterable<Finding | undefin
     else {
       const what = `keeps the names at App Mesh that stood at the upgrade: those under ${suffixesIn(naming).join(', ')}`;
       const command = `causeway label meshnaming/${naming.id.name} ${Label.madeWith}- --mesh ${naming.id.mesh}`;
-      yield found(naming, what, `take away what services are not to be called; if all are good: ${command}`);
+      yield found(naming, what, `remove the names that services must not have; if all are right: ${command}`);
     }
   }
 }
@@ -148,12 +148,12 @@ function* checkEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefi
     const dataplane = { ...enrolment, id: enrolledDataplane(id) };
     const old = findOldCredential(enrolment);
     if (old) {
-      const what = `its machine shows a credential of before enrolments, good for ${old.services.join(', ') || 'no service'} and nothing new`;
+      const what = `its machine shows a credential from before enrolments, valid for ${old.services.join(', ') || 'no service'} only`;
       yield found(dataplane, what, `give it a new bundle: ${old.command}`);
     } else if (spec.confirmBefore !== undefined) {
-      const what = `came back by its certificate after an import, until ${new Date(spec.confirmBefore).toISOString()}`;
+      const what = `came back with its certificate after an import; that is accepted until ${new Date(spec.confirmBefore).toISOString()}`;
       const place = `--mesh ${id.mesh}${id.namespace === 'default' ? '' : ` --namespace ${id.namespace}`}`;
-      yield found(dataplane, what, `where the machine is ours: causeway workloads confirm ${id.name} ${place}`);
+      yield found(dataplane, what, `if the machine is one of yours: causeway workloads confirm ${id.name} ${place}`);
     } else yield undefined;
   }
 }
@@ -168,7 +168,7 @@ function* checkSharedIds({ index }: DoctorInput): Iterable<Finding | undefined> 
   for (const state of index.ofKind(IdentityPathState.name)) {
     const { mesh, zone } = state.id;
     for (const { id, namespaces } of (IdentityPathState.is(state) && state.spec.shared) || []) {
-      const what = `zone ${zone}, mesh ${mesh}: ${id} is the id of workloads in namespaces ${namespaces.join(', ')}: to rules by namespace or service these are neither's`;
+      const what = `zone ${zone}, mesh ${mesh}: ${id} is the id of workloads in namespaces ${namespaces.join(', ')}: rules by namespace or service match neither`;
       const advice = `let ids have namespaces (IdentityPath: docs/guides/workload-identity.md), or give one of them another label ${Label.workload}`;
       yield { what: short(what), advice };
     }
@@ -291,14 +291,14 @@ function refusedStore({ zone, insight }: ZoneWithInsight): Finding | undefined {
   const storeId = text(refused?.['storeId']);
   if (!refused) return undefined;
   const advice = `where the zone was installed anew: causeway zones adopt ${zone.id.name} ${storeId}`;
-  return found(zone, `store ${storeId} (${text(refused['instance'])}) comes under its name and is refused`, advice);
+  return found(zone, `store ${storeId} (${text(refused['instance'])}) connects under its name and is refused`, advice);
 }
 
 function newIncarnation({ zone, insight }: ZoneWithInsight): Finding | undefined {
   const life = objectIn(insight['newIncarnation']);
   if (!life) return undefined;
-  const what = `began the new incarnation ${text(life['incarnation'])}; what that does not name is held`;
-  return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
+  const what = `began the new incarnation ${text(life['incarnation'])}; resources that it does not name are held`;
+  return found(zone, what, `if it was really deleted: causeway zones confirm ${zone.id.name}`);
 }
 
 function* rejections({ zones }: DoctorInput): Iterable<Finding | undefined> {

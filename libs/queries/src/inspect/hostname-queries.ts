@@ -1,6 +1,12 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
-import { KINDS_WITH_HOSTNAMES, type HostnameClaim, type HostnameEntry, type HostnameExplanation } from '@causeway/api';
+import {
+  KINDS_WITH_HOSTNAMES,
+  type DnsLookup,
+  type HostnameClaim,
+  type HostnameEntry,
+  type HostnameExplanation,
+} from '@causeway/api';
 import type { HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Meshes } from '@causeway/meshes';
@@ -11,7 +17,6 @@ import {
   NotFound,
   ownZone,
   type ControlPlane,
-  type JsonObject,
   type Kind,
   type Resource,
 } from '@causeway/resources';
@@ -122,7 +127,7 @@ export class HostnameQueries {
   }
 
   /** Returns the zone's DNS answer to a question, and the reason. */
-  async lookup(question: DnsQuestion, minRevision?: number): Promise<JsonObject> {
+  async lookup(question: DnsQuestion, minRevision?: number): Promise<DnsLookup> {
     await this.sources.readYourWrites.wait(minRevision);
     const { dnsLookup } = this.sources.insights;
     if (!dnsLookup) throw new NotFound('This control plane answers no DNS; ask a zone.');

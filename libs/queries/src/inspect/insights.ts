@@ -1,4 +1,4 @@
-import type { HostnameEntry, HostnameExplanation } from '@causeway/api';
+import type { DnsLookup, GeneratorDryRun, HostnameEntry, HostnameExplanation } from '@causeway/api';
 import type { HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
@@ -35,7 +35,7 @@ export interface Insights {
   readonly consequences?: (
     draft: DraftedResource,
     signal: AbortSignal,
-  ) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  ) => GeneratorDryRun | undefined | Promise<GeneratorDryRun | undefined>;
   /** Returns warnings for a user who deletes a resource, or tries it in a dry run. */
   readonly deletionWarnings?: (id: Identity) => readonly string[];
   /** Returns unusable stored keys and certificates, with the reason, never with a value. */
@@ -43,7 +43,7 @@ export interface Insights {
   /** Returns the leader, as this replica sees it. */
   readonly leadership?: () => LeadershipInsight | undefined;
   /** Returns the zone's DNS answer, and the reason. Throws DomainErrors. */
-  readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
+  readonly dnsLookup?: (question: DnsQuestion) => DnsLookup | Promise<DnsLookup>;
   /** Returns reported facts about a Zone or Dataplane: sessions, versions, lag; undefined if there are none. */
   readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
 }

@@ -1,5 +1,6 @@
 import type { CallerRights } from '@causeway/access';
 import { toDocument, type NameQuery } from '@causeway/admission';
+import type { GeneratorDryRun } from '@causeway/api';
 import { selectedDataplanes } from '@causeway/dataplanes';
 import { compareText, type Identity, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
@@ -71,7 +72,7 @@ export class Inspections {
   }
 
   /** Returns the consequences of a write, for the response of a dry run; undefined if there is nothing to show. */
-  async consequences(draft: DraftedResource, signal: AbortSignal): Promise<JsonObject | undefined> {
+  async consequences(draft: DraftedResource, signal: AbortSignal): Promise<GeneratorDryRun | undefined> {
     const { consequences } = this.sources.insights;
     if (!consequences) return undefined;
     return this.sources.expensive.run(async (running) => consequences(draft, running), signal);

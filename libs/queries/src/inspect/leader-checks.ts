@@ -30,14 +30,14 @@ function nobody(leadership: LeadershipInsight): Finding | undefined {
       what,
       advice: 'see docs/guides/troubleshooting.md#causewaynoleader, and what the logs of the replicas say',
     };
-  return { what: `${what}, and who does not lead holds ${lockKey} in Redis`, advice: freeTheKey(leadership) };
+  return { what: `${what}, and a process that does not lead holds ${lockKey} in Redis`, advice: freeTheKey(leadership) };
 }
 
 function lockCountsNot(leadership: LeadershipInsight): Finding | undefined {
   const { status, lockKey } = leadership;
   if (status.witness === 'lock') return undefined;
   const what =
-    `who does not lead held ${lockKey} in Redis: the lease in Postgres alone decides who leads, ` +
+    `a process that does not lead held ${lockKey} in Redis: the lease in Postgres alone decides who leads, ` +
     'and replicas of earlier versions do not lead';
   return { what, advice: freeTheKey(leadership) };
 }

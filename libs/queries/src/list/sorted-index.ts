@@ -28,7 +28,7 @@ class Delta {
   /** Keys of sorted entries that were deleted, or replaced by one in `added`. */
   readonly replaced = new Set<string>();
 
-  note(entry: ListEntry, exists: boolean): void {
+  record(entry: ListEntry, exists: boolean): void {
     this.replaced.add(entry.key);
     if (exists) this.added.set(entry.key, entry);
     else this.added.delete(entry.key);
@@ -86,8 +86,8 @@ export class SortedIndex implements IndexedState {
   apply(changes: readonly IndexChange[]): void {
     for (const { key, id, before, after } of changes) {
       if ((before === undefined) === (after === undefined)) continue;
-      this.sorted.get(id.kind)?.delta.note({ key, id }, after !== undefined);
-      this.sorting.get(id.kind)?.note({ key, id }, after !== undefined);
+      this.sorted.get(id.kind)?.delta.record({ key, id }, after !== undefined);
+      this.sorting.get(id.kind)?.record({ key, id }, after !== undefined);
     }
   }
 

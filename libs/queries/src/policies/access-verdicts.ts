@@ -34,7 +34,7 @@ export type AskedCaller =
   /** Why it cannot be decided. */
   | { readonly unknown: string };
 
-type Said = Pick<AccessVerdict, 'verdict' | 'caller' | 'policies'> & {
+type EvaluatedCall = Pick<AccessVerdict, 'verdict' | 'caller' | 'policies'> & {
   readonly by: string;
   readonly seesBytes: boolean;
 };
@@ -63,19 +63,19 @@ export function evaluateAccess(
   const instances = facts.instancesOf({ service, port });
   if (instances === 'pending') return [unknown('who may call is not known here yet; its proxies let in whom they did')];
   if (instances.length === 0) return [unknown('it has no instances that could let a caller in')];
-  const groups = new Map<string, { readonly said: Said | string; count: number }>();
+  const groups = new Map<string, { readonly result: EvaluatedCall | string; count: number }>();
   for (const instance of instances) {
-    const said = evaluateInstance(instance, caller, request, table);
-    const key = JSON.stringify(said);
-    const group = groups.get(key) ?? { said, count: 0 };
+    const result = evaluateInstance(instance, caller, request, table);
+    const key = JSON.stringify(result);
+    const group = groups.get(key) ?? { result, count: 0 };
     group.count += 1;
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ said, count }) => {
+  return [...groups.values()].map(({ result, count }) => {
     const part = groups.size > 1 ? { instances: count } : {};
-    if (typeof said === 'string') return { ...unknown(said), ...part };
-    const { seesBytes: _, ...answer } = said;
-    return { backend, ...answer, message: accessMessage(said), ...part };
+    if (typeof result === 'string') return { ...unknown(result), ...part };
+    const { seesBytes: _, ...answer } = result;
+    return { backend, ...answer, message: accessMessage(result), ...part };
   });
 }
 
@@ -85,7 +85,7 @@ function evaluateInstance(
   caller: AskedCaller,
   request: AccessRequest | undefined,
   table: AccessSources['table'],
-): Said | string {
+): EvaluatedCall | string {
   if (instance.unjudged !== undefined) return instance.unjudged;
   if ('unknown' in caller) {
     const isAlike = instance.rules.length === 0 && (instance.callers === 'anyone' || instance.callers.length === 0);
@@ -106,7 +106,7 @@ function toVerdict(
   caller: string | undefined,
   request: AccessRequest | undefined,
   table: AccessSources['table'],
-): Said {
+): EvaluatedCall {
   const { isAllowed, by }: CallResult = evaluateCall(instance, caller, request);
   const { rules, behind, seesRequests } = instance;
   const policies = by.flatMap(({ rules: of, what }) => {

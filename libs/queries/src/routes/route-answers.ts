@@ -120,12 +120,12 @@ export function routesAnswer(table: BindingTable, binding: Binding, most: number
 }
 
 function ruleAnswer(action: ReturnType<typeof ruleAction>, id: Identity, rule: string, match: string): RuleAnswer {
-  const said = { route: named(id), rule, match, action: action.type };
-  if (action.type === 'refused') return { ...said, reason: action.reason };
-  if (action.type === 'redirect') return said;
+  const common = { route: named(id), rule, match, action: action.type };
+  if (action.type === 'refused') return { ...common, reason: action.reason };
+  if (action.type === 'redirect') return common;
   const { backends, total } = action;
   return {
-    ...said,
+    ...common,
     backends: backends.map(({ weight, to }) => ({
       weight,
       total,

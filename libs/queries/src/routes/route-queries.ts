@@ -206,7 +206,7 @@ export class RouteQueries {
     const isGlobal = this.sources.cp.role === 'global';
     if (!isGlobal) return [];
     return [
-      'computed by the global of what it holds: export rules and lost zones are ignored',
+      'computed by the global from its own copies: export rules and lost zones are ignored',
       'which policies shape the request, and whether they let the caller in, is said by the control plane of the zone: ask it',
     ];
   }

@@ -73,7 +73,7 @@ export class WatchStarts {
       for await (const batch of this.sources.store.watch(since, AbortSignal.any([enough.signal, stop]))) {
         for (const change of batch.changes) {
           const { id } = change.type === 'put' ? change.resource : change.tombstone;
-          if (isInScope(id) && !watch.noteReplayed(id))
+          if (isInScope(id) && !watch.recordReplayed(id))
             throw new WatchExpired('more changed since then than is sent one by one');
         }
         if (batch.revision >= until) break;

@@ -97,7 +97,7 @@ function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...ch
   let revision = 1;
   const tell = (...changes: IndexChange[]): void => {
     for (const { key, after } of changes) if (after) held.set(key, after);
-    watch.note({ point: { incarnation: 'i', revision: ++revision }, reloaded: false, changes });
+    watch.record({ point: { incarnation: 'i', revision: ++revision }, reloaded: false, changes });
   };
   return { sink, clock, watch, tell };
 }
@@ -142,7 +142,7 @@ describe('Watch', () => {
   it('sends relist when the index was reloaded', async () => {
     const { sink, watch } = setUp();
     const running = watch.run(AT_ONE);
-    watch.note({ point: { incarnation: 'j', revision: 1 }, reloaded: true, changes: [] });
+    watch.record({ point: { incarnation: 'j', revision: 1 }, reloaded: true, changes: [] });
     await running;
     expect(sink.written.at(-1)).toContain('event: relist');
   });

@@ -85,7 +85,7 @@ export class Watch {
   }
 
   /** Records an event of the index. */
-  note(event: IndexEvent): void {
+  record(event: IndexEvent): void {
     if (this.ended !== undefined) return;
     if (event.reloaded) return this.end('relist');
     this.point = event.point;
@@ -96,7 +96,7 @@ export class Watch {
   }
 
   /** Records a resource that changed before the watch began; returns false if there are too many. */
-  noteReplayed(id: Resource['id']): boolean {
+  recordReplayed(id: Resource['id']): boolean {
     if (this.ended === undefined) this.pending.addReplayed(id);
     return !this.isBehind();
   }

@@ -125,7 +125,7 @@ describe('Watches', () => {
   };
   const change = (name: string, size = 10): void =>
     index.apply({ revision: ++revision, changes: [{ type: 'put', resource: service(name, revision, size) }] });
-  /** What is in memory for all that did not read: buffers once, however many hold them. */
+  /** Returns the bytes in memory for all unread watches: each buffer counts once, however many hold it. */
   const inMemory = (): number => {
     const stuck = readers.filter(({ ended }) => ended === undefined).flatMap(({ written }) => written.slice(-1));
     return [...new Set(stuck)].reduce((sum, chunk) => sum + chunk.length, 0);

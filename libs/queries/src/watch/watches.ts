@@ -97,7 +97,7 @@ export class Watches {
     const watch = new Watch(sink, { kind: scope.kind, isSelected: (one) => isInScope(one, scope) }, this.shared);
     this.open.add(watch);
     const timer = this.sources.clock.after(this.sources.limits.watchTime, () => watch.end('closed'));
-    const unsubscribe = this.sources.index.subscribe((event) => watch.note(event));
+    const unsubscribe = this.sources.index.subscribe((event) => watch.record(event));
     try {
       const start = await this.starts.of(scope, since, watch, sink.gone);
       sink.open(start.point);

@@ -8,7 +8,7 @@ const roles: readonly HttpRole[] = [
   'matched text',
   'matched path',
 ];
-/** The roles in which a text may not stand. */
+/** Returns the roles in which a text is refused. */
 const refusedAs = (text: string): readonly HttpRole[] => roles.filter((role) => httpProblem(role, text) !== undefined);
 
 describe('headers that no resource may change', () => {

@@ -6,10 +6,11 @@ import {
   patchResource,
   putResource,
   type KindOperation,
+  type AnswerOf,
 } from '@causeway/api';
 import type { NameQuery, WriteOptions, WriteOutcome } from '@causeway/admission';
 import { decodeResumePoint, targetOfScope, type ListRequest, type WatchRequest } from '@causeway/queries';
-import { isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { isJsonObject, type Kind } from '@causeway/resources';
 import { jsonHeaders, listBody, resourceHeaders } from '../answers/responses';
 import { ReplySink } from '../answers/server-sent-events';
 import { unreadBody } from '../http/body-parser';
@@ -161,7 +162,7 @@ async function answerWrite(
   call: Call,
   write: WriteQuery,
   outcome: WriteOutcome,
-): Promise<JsonObject> {
+): Promise<AnswerOf<typeof putResource>> {
   const { id, spec, revision, etag, warnings } = outcome;
   const { seenFrom, dryRun } = write;
   recordWrite(sources, revision, write);

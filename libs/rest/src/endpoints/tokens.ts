@@ -78,7 +78,7 @@ function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): reado
       async (call, { body }) => {
         const order = isJsonObject(body) ? body : {};
         const issued = await tokens.issue(order, call.rights.caller.user);
-        audit.note(
+        audit.setName(
           call.request,
           subject(order)
             .filter((part) => typeof part === 'string')
@@ -94,7 +94,7 @@ function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): reado
       async ({ request }, { body }) => {
         const id = isJsonObject(body) ? body['id'] : undefined;
         const warnings = await tokens.revoke(id);
-        if (typeof id === 'string') audit.note(request, id);
+        if (typeof id === 'string') audit.setName(request, id);
         return { warnings };
       },
       here,

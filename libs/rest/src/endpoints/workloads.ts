@@ -10,8 +10,8 @@ import type { EndpointSources } from '../operations/sources';
 export function workloadEndpoints({ queries, audit }: EndpointSources): readonly Endpoint[] {
   const { workloads } = queries;
   const authorize = (body: unknown, rights: CallerRights): void => workloads.checkMayRevoke(body, rights);
-  const note = ({ request }: Call, { mesh, namespace, name }: WorkloadOrder): void =>
-    audit.note(request, [mesh, ...(namespace === undefined ? [] : [namespace]), name].join('/'));
+  const setAuditName = ({ request }: Call, { mesh, namespace, name }: WorkloadOrder): void =>
+    audit.setName(request, [mesh, ...(namespace === undefined ? [] : [namespace]), name].join('/'));
   return [
     endpoint(listWorkloads, ({ request, rights }, { query }) => {
       const range = pageRange(query);
@@ -21,7 +21,7 @@ export function workloadEndpoints({ queries, audit }: EndpointSources): readonly
       revokeWorkload,
       async (call, { body }) => {
         const answer = await workloads.revoke(body, call.rights);
-        note(call, body);
+        setAuditName(call, body);
         if (body.dryRun === true) audit.markDryRun(call.request);
         return answer;
       },
@@ -31,7 +31,7 @@ export function workloadEndpoints({ queries, audit }: EndpointSources): readonly
       confirmWorkload,
       async (call, { body }) => {
         const answer = await workloads.confirm(body);
-        note(call, body);
+        setAuditName(call, body);
         return answer;
       },
       { authorize },

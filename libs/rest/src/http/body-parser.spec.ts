@@ -18,7 +18,7 @@ const ENDLESS = '"'.repeat(250_000);
 
 describe('BodyParser', () => {
   let reader = new BodyParser(LIMITS, new RequestSignals(systemClock, 1), systemClock);
-  /** Starting a thread takes a while: where nothing is ended one serves all. */
+  /** Starting a thread takes a while: tests that end no thread share one. */
   const shared = new BodyParser(LIMITS, new RequestSignals(systemClock, 600_000), systemClock);
   const open = (limits = BODY_WORKER_LIMITS, requestSignals = new RequestSignals(systemClock, 600_000)): BodyParser =>
     (reader = new BodyParser(LIMITS, requestSignals, systemClock, limits));

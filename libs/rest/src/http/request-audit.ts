@@ -46,7 +46,7 @@ export function readOrigin(request: RestRequest): CallerOrigin {
 
 /** Audit entries of REST: refusals, and actions of POSTs. Entries of writes are committed with the writes. */
 export class RequestAudit {
-  private readonly notes = new WeakMap<object, string>();
+  private readonly names = new WeakMap<object, string>();
   /** Requests that were dry runs. */
   private readonly dry = new WeakSet();
 
@@ -62,8 +62,8 @@ export class RequestAudit {
   }
 
   /** Sets the subject of a POST that its path does not contain: the zone of a token, the id of a revoked one. */
-  note(request: object, name: string): void {
-    this.notes.set(request, name);
+  setName(request: object, name: string): void {
+    this.names.set(request, name);
   }
 
   /** Marks a POST as a dry run, which changes nothing. */
@@ -98,7 +98,7 @@ export class RequestAudit {
     if (request.method === 'POST') {
       const audited = AUDITED.get(route);
       const act = typeof audited === 'string' ? undefined : audited;
-      const name = this.notes.get(request) ?? path['name'] ?? act?.name ?? '';
+      const name = this.names.get(request) ?? path['name'] ?? act?.name ?? '';
       return {
         ...place,
         verb,

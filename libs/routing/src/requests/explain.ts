@@ -108,7 +108,7 @@ function listNotes(binding: Binding | undefined): string[] {
   const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !isGatewayGroup(binding.group));
   const notes = named
     .slice(0, MAX_EXPLAINED)
-    .map((route) => `hostnames of ${formatRouteName({ route })} mean nothing here`);
+    .map((route) => `hostnames of ${formatRouteName({ route })} have no effect here: its parent is a service`);
   if (first && idle.length > 0 && binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     notes.push(
       `${formatRouteName({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`,

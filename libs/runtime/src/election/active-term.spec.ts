@@ -8,7 +8,7 @@ const LEASE = 3_000;
 
 describe('a term whose lock another holds', () => {
   const clock = new FakeClock(0);
-  /** Until when another holds the lock. */
+  /** Until when another process holds the lock. */
   let heldUntil = 0;
   const lock: LeaderLock = {
     ping: () => Promise.resolve(),
@@ -56,7 +56,7 @@ describe('a term whose lock another holds', () => {
     const one = await term();
     heldUntil = Infinity;
     await wait(2 * LEASE);
-    expect(String(one.signal.reason)).toContain('another holds the lock');
+    expect(String(one.signal.reason)).toContain('another process holds the lock');
     await one.end();
   });
 });

@@ -49,7 +49,7 @@ export class ActiveTerm {
       await this.end();
       return false;
     }
-    const lock = new TermLock(this.options, () => this.over.abort(new Error('another holds the lock')));
+    const lock = new TermLock(this.options, () => this.over.abort(new Error('another process holds the lock')));
     this.keepingLock = lock.keep(this.over.signal);
     return true;
   }

@@ -1,4 +1,4 @@
-import { aborted, onAbort, orAborted, withDeadline, within } from '../abort';
+import { aborted, onAbort, orAborted, withDeadline, withTimeout } from '../abort';
 import { Backoff } from '../backoff';
 import { errorText } from '../logger';
 import { ActiveTerm } from './active-term';
@@ -80,7 +80,7 @@ class Election implements LeaderElection {
     signal: AbortSignal,
   ): Promise<void> {
     const { lease, clock, holder, leaseMs } = this.options;
-    const seen = await within(clock, leaseMs, lease.readEpoch());
+    const seen = await withTimeout(clock, leaseMs, lease.readEpoch());
     this.observe(seen);
     if (seen.remaining > 0) return this.standBy(Math.min(seen.remaining, leaseMs) + 1, pause);
     const witness = await this.findWitness(seen);
@@ -178,7 +178,7 @@ class Election implements LeaderElection {
     const done = Promise.resolve();
     const released = [epoch === undefined ? done : lease.release(epoch, holder), lock?.release(holder) ?? done];
     try {
-      await within(clock, leaseMs, Promise.all(released));
+      await withTimeout(clock, leaseMs, Promise.all(released));
     } catch (error) {
       logger.debug('releasing leadership failed; it expires by itself', { error: errorText(error) });
     }

@@ -1,4 +1,4 @@
-import { within } from '../abort';
+import { withTimeout } from '../abort';
 import type { Clock } from '../clock';
 import { errorText, type Logger } from '../logger';
 import { sleepUntilTick } from '../shared-ticks';
@@ -73,7 +73,7 @@ class Renewals implements KeptLease {
     const { epoch, holder, leaseMs, onLost } = this.request;
     const requestedAt = clock.elapsed();
     try {
-      const granted = await within(clock, leaseMs, lease.renew(epoch, holder, leaseMs));
+      const granted = await withTimeout(clock, leaseMs, lease.renew(epoch, holder, leaseMs));
       if (this.ended.signal.aborted) return;
       if (granted) return void (this.grantedAt = Math.max(this.grantedAt, requestedAt));
       this.reason = 'another leader has taken over';

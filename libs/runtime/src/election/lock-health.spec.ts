@@ -6,7 +6,7 @@ import { LockHealth } from './lock-health';
 const LEASE = 3_000;
 
 describe('the lock as a candidate sees it', () => {
-  /** A server that takes every question and answers none, until it goes on: then it does all in order, and holds what is left. */
+  /** A lock server that accepts every request and answers none until `goOn`: then it handles all in order, and keeps the remaining state. */
   class HungLock implements LeaderLock {
     holder: string | undefined;
     private readonly asked: (() => void)[] = [];

@@ -1,4 +1,4 @@
-import { within } from '../abort';
+import { withTimeout } from '../abort';
 import type { Clock } from '../clock';
 import type { LeaderLock, LeaderWitness } from './leader-election';
 import { errorText, type Logger } from '../logger';
@@ -76,7 +76,7 @@ export class LockHealth {
     const { lock, clock, holder, leaseMs, logger } = this.options;
     const goOn = this.awayFor() >= leaseMs;
     if (goOn) logger.warn('the leader lock is unavailable, continuing with the lease', { error: errorText(error) });
-    else void within(clock, leaseMs, lock.release(holder)).catch(() => undefined);
+    else void withTimeout(clock, leaseMs, lock.release(holder)).catch(() => undefined);
     return goOn;
   }
 
@@ -89,7 +89,7 @@ export class LockHealth {
     const { lock, clock, leaseMs } = this.options;
     const asked = clock.elapsed();
     try {
-      const answer = await within(clock, leaseMs / 3, question(lock));
+      const answer = await withTimeout(clock, leaseMs / 3, question(lock));
       this.awaySince = undefined;
       return { answered: true, answer };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { within } from '../abort';
+import { withTimeout } from '../abort';
 import { errorText } from '../logger';
 import { sleepUntilTick } from '../shared-ticks';
 import type { ElectionOptions, LeaderWitness } from './leader-election';
@@ -55,7 +55,7 @@ export class TermLock {
   private async renew(signal: AbortSignal): Promise<void> {
     const { lock, clock, holder, leaseMs, logger } = this.options;
     try {
-      const ours = lock ? await within(clock, leaseMs / RENEWALS, lock.renew(holder, leaseMs)) : true;
+      const ours = lock ? await withTimeout(clock, leaseMs / RENEWALS, lock.renew(holder, leaseMs)) : true;
       [this.lost, this.held] = ours ? [0, this.held + 1] : [this.lost + 1, 0];
     } catch (error) {
       this.held = 0;
@@ -70,11 +70,14 @@ export class TermLock {
   private async returnToLock(): Promise<void> {
     const { lease, clock, epoch, holder, leaseMs, logger, onWitness } = this.options;
     try {
-      if (!(await within(clock, leaseMs, lease.returnToLock(epoch, holder))) || this.witness === 'lock') return;
+      if (!(await withTimeout(clock, leaseMs, lease.returnToLock(epoch, holder))) || this.witness === 'lock') return;
       this.witness = 'lock';
       onWitness('lock');
     } catch (error) {
-      logger.warn('making the leader lock count again failed, trying again', { epoch, error: errorText(error) });
+      logger.warn('the leader lock could not be used for the election again, trying again', {
+        epoch,
+        error: errorText(error),
+      });
     }
   }
 }

@@ -10,7 +10,7 @@ import { restoreBackup, type Restored } from './postgres-restore';
 const EAST = { role: 'zone', zone: 'east' } as const;
 const ALL: BackupSelection = { secrets: true, secretKinds: ['Secret'], secretAreas: ['keys'] };
 
-/** What of a row tells it from another. */
+/** Selects all rows with the columns that a backup keeps. */
 const ROWS = `SELECT kind, mesh, zone, namespace, name, uid, labels, spec, status, generation, creation_order, created_at,
   modified_at, revision, origin_incarnation, origin_revision, origin_committed_at, host(vip) AS vip, freed,
   grace_started_at, deleted_at FROM resources ORDER BY revision`;

@@ -124,13 +124,13 @@ class SessionFloorRow {
   @Column('bigint') number: number;
 }
 
-const noteKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'notes_pkey' } as const;
+const metadataKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'notes_pkey' } as const;
 
 /** A fact beside the log. */
 @Entity('notes')
 export class NoteRow {
-  @PrimaryColumn(noteKey) area: string;
-  @PrimaryColumn(noteKey) key: string;
+  @PrimaryColumn(metadataKey) area: string;
+  @PrimaryColumn(metadataKey) key: string;
   @Column('jsonb') value: JsonObject;
 }
 

@@ -155,7 +155,7 @@ const SYSTEM = 'SELECT system_identifier::text AS system FROM pg_control_system(
 
 /** Returns the error if no server is a primary: the error of a server that refuses the URL itself, else the answers of all. */
 function toFailure(answers: readonly ServerAnswer[]): Error {
-  const said = answers.map((answer) => {
+  const outcomes = answers.map((answer) => {
     const reason = answer.type === 'silent' ? formatMessage(answer.error) : 'a standby';
     return {
       host: formatHost(new URL(answer.url)),
@@ -163,8 +163,8 @@ function toFailure(answers: readonly ServerAnswer[]): Error {
       error: answer.type === 'silent' ? answer.error : undefined,
     };
   });
-  for (const { error } of said) if (error instanceof DatabaseError && REFUSED.test(error.code ?? '')) return error;
-  return new Error(`no server takes writes: ${said.map(({ host, reason }) => `${host}: ${reason}`).join('; ')}`);
+  for (const { error } of outcomes) if (error instanceof DatabaseError && REFUSED.test(error.code ?? '')) return error;
+  return new Error(`no server takes writes: ${outcomes.map(({ host, reason }) => `${host}: ${reason}`).join('; ')}`);
 }
 
 function oldPrimary({ url, timeline }: Primary, used: number): Error {

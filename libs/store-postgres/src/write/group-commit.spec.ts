@@ -4,7 +4,7 @@ import { freshId, put } from '@causeway/store/testing';
 import { FakeClock } from '@causeway/runtime/testing';
 import { GroupCommit } from './group-commit';
 
-/** Writes that end when the test says so. */
+/** Writes that end when the test ends them. */
 class PausedWrites {
   readonly asked: WriteRequest[] = [];
   private readonly ends: ((end: WriteResult | Error) => void)[] = [];
@@ -28,7 +28,7 @@ class PausedWrites {
     return this.asked.map(({ changes }) => changes.length);
   }
 
-  /** A single change that keeps it busy: what comes after it waits. */
+  /** A single change that keeps it busy: later ones wait. */
   busy(): Promise<unknown> {
     return this.writes.write(one());
   }

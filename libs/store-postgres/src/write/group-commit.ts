@@ -42,8 +42,9 @@ export class GroupCommit {
   write(request: WriteRequest): Promise<WriteResult> {
     const [change, ...others] = request.changes;
     const alone = change === undefined || others.length > 0;
-    const { fence, session, metadata: notes, onDurable, unchanged } = request;
-    if (alone || fence || session || notes || onDurable || unchanged?.mesh !== undefined) return this.writeNow(request);
+    const { fence, session, metadata: entries, onDurable, unchanged } = request;
+    if (alone || fence || session || entries || onDurable || unchanged?.mesh !== undefined)
+      return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
       if (this.gathering && this.waiting.length >= this.lastSize) this.endGathering();

@@ -188,9 +188,9 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
 }
 
 /** Encodes metadata entries; of two entries with one key the later one is written. */
-function encodeEntries(notes: readonly MetadataEntry[]): string | null {
-  if (notes.length === 0) return null;
-  const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
+function encodeEntries(entries: readonly MetadataEntry[]): string | null {
+  if (entries.length === 0) return null;
+  const latest = new Map(entries.map((entry) => [JSON.stringify([entry.area, entry.key]), entry]));
   return JSON.stringify([...latest.values()]);
 }
 
@@ -209,13 +209,13 @@ function readResult(change: Change, entry: WireResult): ChangeResult {
 
 /** Splits a request into requests of one statement each; the metadata goes with the last (docs/design.md §2.4). */
 export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
-  const { changes, metadata: notes, ...rest } = request;
+  const { changes, metadata: entries, ...rest } = request;
   if (request.onRefusal === 'abort' || changes.length <= size) return [request];
   const batches = [...splitIntoBatches(changes, size)];
   return batches.map((batch, n) => ({
     ...rest,
     changes: batch,
-    ...(notes && n === batches.length - 1 ? { metadata: notes } : {}),
+    ...(entries && n === batches.length - 1 ? { metadata: entries } : {}),
   }));
 }
 

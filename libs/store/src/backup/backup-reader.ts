@@ -119,9 +119,9 @@ export class BackupReader {
       reasons.push(`end.records: ${JSON.stringify(records)} records were written, ${this.records} are here`);
     if (sha256 !== this.hash.digest('hex')) reasons.push('end.sha256: is that of another text: the backup was changed');
     for (const table of BACKUP_TABLES) {
-      const [said, here] = [this.known?.counts[table], this.counted.get(table) ?? 0];
-      if (said !== undefined && said !== here)
-        reasons.push(`counts.${table}: the header says ${said}, ${here} are here`);
+      const [announced, here] = [this.known?.counts[table], this.counted.get(table) ?? 0];
+      if (announced !== undefined && announced !== here)
+        reasons.push(`counts.${table}: the header says ${announced}, ${here} are here`);
     }
     return reasons.length > 0 ? this.problem(...reasons) : { type: 'end' };
   }

@@ -155,6 +155,6 @@ function formatRowName({ kind, mesh, zone, name }: JsonObject): string {
 
 /** Formats a value for a message; long ones are shortened. */
 function shown(value: JsonValue | undefined): string {
-  const said = value === undefined ? 'nothing' : JSON.stringify(value);
-  return said.length > 60 ? `${said.slice(0, 60)}…` : said;
+  const shown = value === undefined ? 'nothing' : JSON.stringify(value);
+  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
 }

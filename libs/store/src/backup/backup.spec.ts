@@ -50,7 +50,7 @@ function linesOf(header = HEADER, resource = RESOURCE): string[] {
   return text.trimEnd().split('\n');
 }
 
-/** What a reader has against these lines. */
+/** Returns the reader's errors about these lines. */
 function problemsOf(lines: readonly string[]): readonly string[] {
   const reader = new BackupReader();
   for (const line of lines) reader.read(line);

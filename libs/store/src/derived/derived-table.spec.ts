@@ -80,7 +80,7 @@ function teams(index: IndexReader): Derivation<Teams, ReadonlySet<string>> & { r
   return self;
 }
 
-/** How many are in the team of each name, read from the table of teams. Changes are names. */
+/** Sizes of teams by name, read from the table of teams. Changes are names. */
 interface Sizes {
   readonly teams: Teams;
   readonly byName: Map<string, number>;

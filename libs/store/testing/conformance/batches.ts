@@ -134,8 +134,8 @@ export function describeBatches(world: () => StoreFixture): void {
     it('are written with the changes, or not at all', async () => {
       const { store } = world();
       const [area, id] = [freshId().name, freshId()];
-      const notes = [{ area, key: 'cursor', value: { next: 1 } }];
-      await store.write({ changes: [put(id)], onRefusal: 'abort', metadata: notes });
+      const entries = [{ area, key: 'cursor', value: { next: 1 } }];
+      await store.write({ changes: [put(id)], onRefusal: 'abort', metadata: entries });
       expect(await store.readMetadata(area, 'cursor')).toEqual({ next: 1 });
       const again = {
         changes: [put(id, {}, { expect: 'absent' })],
@@ -151,8 +151,8 @@ export function describeBatches(world: () => StoreFixture): void {
       const { store, other } = world();
       const area = freshId().name;
       const before = await store.head();
-      const notes = ['b', 'a', 'c'].map((key) => ({ area, key, value: { key } }));
-      const { revision } = await store.write({ changes: [], onRefusal: 'abort', metadata: notes });
+      const entries = ['b', 'a', 'c'].map((key) => ({ area, key, value: { key } }));
+      const { revision } = await store.write({ changes: [], onRefusal: 'abort', metadata: entries });
       expect(revision).toBe(before.revision);
       expect(await store.head()).toEqual(before);
       await store.write({

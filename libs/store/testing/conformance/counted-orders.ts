@@ -31,9 +31,9 @@ export function describeCountedOrders(world: () => StoreFixture): void {
   const send = async (
     session: JoinedZone,
     changes: readonly PutChange[],
-    notes: readonly MetadataEntry[] = [],
+    entries: readonly MetadataEntry[] = [],
   ): Promise<readonly ChangeResult[]> =>
-    (await world().store.write({ changes, onRefusal: 'abort', session, metadata: notes })).results;
+    (await world().store.write({ changes, onRefusal: 'abort', session, metadata: entries })).results;
   const readOrder = async (id: Identity): Promise<number> => (await held(world().store, id)).creationOrder;
 
   describe('the creation order of what a zone sends', () => {

@@ -174,7 +174,7 @@ describe('an election', () => {
     const b = candidate('b');
     await pass(100);
     expect(b.terms).toMatchObject([{ epoch: 1 }]);
-    disk.leader = { ...disk.leader, expiresAt: 0 }; // even while the lease stands open
+    disk.leader = { ...disk.leader, expiresAt: 0 }; // even while the lease is free
     wake();
     await pass(50);
     expect(a.terms).toEqual([]);

@@ -57,7 +57,7 @@ export function findMoment(whole: MemoryWhole | undefined, kind: string): number
 /** A state saved by `MemoryDisk.save`. */
 export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
-  readonly notes: ReadonlyMap<string, MetadataEntry>;
+  readonly metadata: ReadonlyMap<string, MetadataEntry>;
   readonly sessions: ReadonlyMap<string, SessionRecord>;
   readonly wholes: ReadonlyMap<string, MemoryWhole>;
   readonly sessionFloor: number;
@@ -78,7 +78,7 @@ export class MemoryDisk {
   readonly newId: () => string;
   rows = new Map<string, MemoryRow>();
   readonly vips = new Map<string, string>();
-  notes = new Map<string, MetadataEntry>();
+  metadata = new Map<string, MetadataEntry>();
   sessions = new Map<string, SessionRecord>();
   /** By zone; a deleted zone has none. */
   wholes = new Map<string, MemoryWhole>();
@@ -114,8 +114,8 @@ export class MemoryDisk {
   }
 
   /** Commits a transaction's rows and metadata, and wakes watches. */
-  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
-    for (const note of notes) this.setNote(note);
+  commit(written: ReadonlyMap<string, MemoryRow>, entries: readonly MetadataEntry[], newest: NewestOrder): void {
+    for (const entry of entries) this.setMetadata(entry);
     this.newest = newest;
     if (written.size === 0) return;
     const rows = [...written].sort(([, a], [, b]) => a.revision - b.revision);
@@ -172,15 +172,15 @@ export class MemoryDisk {
   /** Returns a backup for `restore`. */
   save(): MemoryBackup {
     const { leader, incarnation, revision, floor, newest, sessionFloor, pointKey } = this;
-    const [rows, notes, sessions] = [new Map(this.rows), new Map(this.notes), new Map(this.sessions)];
+    const [rows, metadata, sessions] = [new Map(this.rows), new Map(this.metadata), new Map(this.sessions)];
     const wholes = new Map(this.wholes);
-    return { rows, notes, sessions, wholes, leader, incarnation, revision, floor, newest, sessionFloor, pointKey };
+    return { rows, metadata, sessions, wholes, leader, incarnation, revision, floor, newest, sessionFloor, pointKey };
   }
 
   /** Restores a backup like an operator; by default a new incarnation begins (docs/design.md §2.7). */
   restore(backup: MemoryBackup, incarnation: 'new' | 'same' = 'new'): void {
     this.rows = new Map(backup.rows);
-    this.notes = new Map(backup.notes);
+    this.metadata = new Map(backup.metadata);
     this.sessions = new Map(backup.sessions);
     this.wholes = new Map(backup.wholes);
     this.vips.clear();
@@ -225,10 +225,10 @@ export class MemoryDisk {
       : { type: 'delete', tombstone: toTombstone(row) };
   }
 
-  private setNote(note: MetadataEntry): void {
-    const key = noteKey(note.area, note.key);
-    if (note.value === null) this.notes.delete(key);
-    else this.notes.set(key, note);
+  private setMetadata(entry: MetadataEntry): void {
+    const key = metadataKey(entry.area, entry.key);
+    if (entry.value === null) this.metadata.delete(key);
+    else this.metadata.set(key, entry);
   }
 
   private dropVip(key: string): void {
@@ -253,7 +253,7 @@ export class MemoryDisk {
 }
 
 /** Returns the key of a metadata entry. Areas and keys may contain any character but NUL, which separates them. */
-export function noteKey(area: string, key: string): string {
+export function metadataKey(area: string, key: string): string {
   return `${area}\0${key}`;
 }
 

@@ -16,7 +16,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from '../../src/resource-store';
-import { MemoryDisk, noteKey, promised } from './memory-disk';
+import { MemoryDisk, metadataKey, promised } from './memory-disk';
 import { toResource, toTombstone } from './memory-row';
 import { writeChanges } from './write-changes';
 
@@ -92,12 +92,12 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
   }
 
   readMetadata(area: string, key: string): Promise<JsonObject | undefined> {
-    return this.there(() => this.disk.notes.get(noteKey(area, key))?.value ?? undefined);
+    return this.there(() => this.disk.metadata.get(metadataKey(area, key))?.value ?? undefined);
   }
 
   listMetadata(area: string): Promise<readonly MetadataEntry[]> {
     return this.there(() =>
-      [...this.disk.notes.values()].filter((note) => note.area === area).sort((a, b) => compareText(a.key, b.key)),
+      [...this.disk.metadata.values()].filter((entry) => entry.area === area).sort((a, b) => compareText(a.key, b.key)),
     );
   }
 

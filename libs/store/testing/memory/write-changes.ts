@@ -30,8 +30,8 @@ export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResu
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   const isRaised = results.some((result) => result.type !== 'refused' && result.creationOrder !== undefined);
-  const notes = (request.metadata ?? []).filter((note) => !isRaised || note.unlessRaised !== true);
-  disk.commit(transaction.written, notes, transaction.newest);
+  const entries = (request.metadata ?? []).filter((entry) => !isRaised || entry.unlessRaised !== true);
+  disk.commit(transaction.written, entries, transaction.newest);
   auditWrite(disk, request.changes, results);
   request.onDurable?.(results);
   return { revision: disk.revision, results };

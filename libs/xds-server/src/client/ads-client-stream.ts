@@ -104,7 +104,7 @@ export class AdsClientStream {
   }
 
   cancel(): void {
-    this.end('it was given up');
+    this.end('the connection was given up');
   }
 
   private write(request: object): void {

@@ -11,7 +11,7 @@ import { Subscriptions } from './subscriptions';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
-/** What a client of a test holds, and what it was sent. */
+/** A client of a test: records what it holds and what it was sent. */
 class Receiver {
   readonly held = new Map<string, Map<string, EncodedResource>>();
   readonly updates: ResourceUpdate[] = [];

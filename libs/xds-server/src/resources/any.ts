@@ -1,11 +1,14 @@
-import { type Any } from '@causeway/proto-gen';
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { Any } from '@causeway/proto-gen';
 
 const PREFIX = 'type.googleapis.com/';
+/** Maximum size of a message after which the memory it was written in is kept, bytes. */
+const MAX_KEPT_BYTES = 64 * 1024;
 
 /** A generated message type: full name and wire encoding. `P`: the partial message that it can be made from. */
 export interface MessageCodec<T, P> {
   readonly $type: string;
-  encode(message: T): { finish(): Uint8Array };
+  encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
   fromPartial(object: P): T;
 }
@@ -20,9 +23,15 @@ export function encodeMessage<T, P>(type: MessageCodec<T, P>, message: P): Buffe
   return encodeWhole(type, type.fromPartial(message));
 }
 
+/** The memory in which messages are written before they are copied; absent while one is written, and after one that could not be. */
+let idleWriter: BinaryWriter | undefined;
+
 /** Encodes a complete message. */
 export function encodeWhole<T>(type: Pick<MessageCodec<T, unknown>, 'encode'>, message: T): Buffer {
-  const bytes = type.encode(message).finish();
+  const writer = idleWriter ?? new BinaryWriter();
+  idleWriter = undefined;
+  const bytes = type.encode(message, writer).finish();
+  if (bytes.length <= MAX_KEPT_BYTES) idleWriter = writer;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

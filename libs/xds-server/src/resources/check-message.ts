@@ -9,6 +9,7 @@ const MAX_VIOLATIONS = 20;
 const DEEPEST = 64;
 
 const EMPTY = Buffer.alloc(0);
+const NO_VALUES: readonly WireValue[] = [];
 const ANY = 'google.protobuf.Any';
 const DURATION = 'google.protobuf.Duration';
 const WRAPPER = /^google\.protobuf\.(?:U?Int(?:32|64)|Double|Float|Bool|String|Bytes)Value$/;
@@ -28,14 +29,16 @@ export function checkMessage(typeUrl: string, bytes: Uint8Array, visit?: Message
   return check.violations;
 }
 
-const fieldLists = new WeakMap<MessageSchema, readonly (readonly [number, FieldSchema])[]>();
+const ruledFields = new WeakMap<MessageSchema, readonly (readonly [number, FieldSchema])[]>();
 
-/** Returns the fields of a schema by number, in the order of the schema; each schema is read once. */
-function listFields(schema: MessageSchema): readonly (readonly [number, FieldSchema])[] {
-  const known = fieldLists.get(schema);
+/** Returns the fields of a schema that have rules, which concern a field that is absent too; each schema is read once. */
+function listRuledFields(schema: MessageSchema): readonly (readonly [number, FieldSchema])[] {
+  const known = ruledFields.get(schema);
   if (known) return known;
-  const fields = Object.entries(schema.fields).map(([key, field]) => [Number(key), field] as const);
-  fieldLists.set(schema, fields);
+  const fields = Object.entries(schema.fields).flatMap(([key, field]) =>
+    field.rules ? [[Number(key), field] as const] : [],
+  );
+  ruledFields.set(schema, fields);
   return fields;
 }
 
@@ -55,10 +58,11 @@ class MessageCheck {
     const reason = this.visit?.(name, message.values);
     if (reason !== undefined) return this.add(path, 'not-allowed', reason);
     for (const number of message.unknown) this.add(path, 'unknown-field', `field ${number} of ${name} is not known`);
-    for (const [number, field] of listFields(schema)) {
-      const values = message.values.get(number);
-      // Most fields are absent and optional.
-      if (values || field.rules) this.field(field, values ?? [], `${path}.${field.name}`, depth);
+    for (const [number, field] of listRuledFields(schema))
+      if (!message.values.has(number)) this.field(field, NO_VALUES, `${path}.${field.name}`, depth);
+    for (const [number, values] of message.values) {
+      const field = schema.fields[number];
+      if (field) this.field(field, values, `${path}.${field.name}`, depth);
     }
     for (const [oneof, members] of schema.oneofs ?? [])
       if (!members.some((number) => message.values.has(number)))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   Cluster,
   Cluster_DiscoveryType,
@@ -40,8 +40,11 @@ export type EncodeResult =
   | { readonly ok: true; readonly resource: EncodedResource }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
+type DiscoveredCluster = { readonly name: string } & Partial<
+  Pick<Cluster, 'clusterDiscoveryType' | 'edsClusterConfig'>
+>;
 /** A message with a name; the name of endpoints is `cluster_name`. */
-type NamedMessage = { readonly name: string } | { readonly clusterName: string };
+type NamedMessage = DiscoveredCluster | { readonly clusterName: string };
 
 /**
  * Encodes a resource and checks Envoy's constraints; with violations it must not be sent. If its content equals that of `previous`, returns
@@ -58,8 +61,8 @@ export function encodeResource<T extends NamedMessage, P>(
   const name = 'clusterName' in whole ? whole.clusterName : whole.name;
   const violations = [...nameViolations(name), ...checkMessage(formatTypeUrl(type), bytes)];
   if (violations.length > 0) return { ok: false, violations };
-  const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  const endpointsName = readEndpointsName(formatTypeUrl(type), bytes);
+  const version = hash('sha256', bytes).slice(0, 16);
+  const endpointsName = 'clusterName' in whole ? undefined : findEndpointsName(whole);
   return {
     ok: true,
     resource: {
@@ -79,8 +82,10 @@ function nameViolations(name: string): readonly Violation[] {
 
 /** Returns the EDS name of a cluster; undefined if the cluster does not use EDS. */
 export function readEndpointsName(type: string, bytes: Buffer): string | undefined {
-  if (type !== RESOURCE_TYPES.cluster) return undefined;
-  const { name, clusterDiscoveryType, edsClusterConfig } = Cluster.decode(bytes);
+  return type === RESOURCE_TYPES.cluster ? findEndpointsName(Cluster.decode(bytes)) : undefined;
+}
+
+function findEndpointsName({ name, clusterDiscoveryType, edsClusterConfig }: DiscoveredCluster): string | undefined {
   const isEds = clusterDiscoveryType?.$case === 'type' && clusterDiscoveryType.value === Cluster_DiscoveryType.EDS;
   return isEds ? edsClusterConfig?.serviceName || name : undefined;
 }

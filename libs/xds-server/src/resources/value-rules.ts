@@ -7,25 +7,28 @@ export interface BrokenRule {
   readonly rule: 'out-of-range' | 'not-one-of' | 'wrong-form' | 'too-short' | 'too-long';
 }
 
+const NONE: readonly BrokenRule[] = [];
+
 /** Returns the constraints of its field that a value violates. */
 export function brokenRules(value: WireValue, rules: ValueRules, field: FieldSchema): readonly BrokenRule[] {
   if (typeof value === 'number')
     return field.type === 'enum' ? brokenByEnum(value, rules, field) : outOfRange(value, rules);
   if (typeof value === 'string') return brokenByText(value, rules);
   if (typeof value !== 'boolean') return brokenByLength(value.length, rules, 'bytes');
-  if (rules.const === undefined || value === rules.const) return [];
+  if (rules.const === undefined || value === rules.const) return NONE;
   return [{ rule: 'not-one-of', reason: `must be ${rules.const}, is ${value}` }];
 }
 
 /** Compares a number, or the seconds of a duration, with its bounds. */
 export function outOfRange(value: number, { gt, gte, lt, lte }: ValueRules): readonly BrokenRule[] {
-  const bounds = [
-    gt !== undefined && !(value > gt) && `greater than ${gt}`,
-    gte !== undefined && !(value >= gte) && `at least ${gte}`,
-    lt !== undefined && !(value < lt) && `less than ${lt}`,
-    lte !== undefined && !(value <= lte) && `at most ${lte}`,
-  ].filter((bound) => bound !== false);
-  return bounds.map((bound) => ({ rule: 'out-of-range', reason: `must be ${bound}, is ${value}` }));
+  const broken: BrokenRule[] = [];
+  const mustBe = (bound: string): void =>
+    void broken.push({ rule: 'out-of-range', reason: `must be ${bound}, is ${value}` });
+  if (gt !== undefined && !(value > gt)) mustBe(`greater than ${gt}`);
+  if (gte !== undefined && !(value >= gte)) mustBe(`at least ${gte}`);
+  if (lt !== undefined && !(value < lt)) mustBe(`less than ${lt}`);
+  if (lte !== undefined && !(value <= lte)) mustBe(`at most ${lte}`);
+  return broken;
 }
 
 function brokenByEnum(
@@ -34,30 +37,24 @@ function brokenByEnum(
   { values }: FieldSchema,
 ): readonly BrokenRule[] {
   const undefinedValue = definedOnly && values && !values.includes(value);
-  if (!undefinedValue && !notIn?.includes(value)) return [];
+  if (!undefinedValue && !notIn?.includes(value)) return NONE;
   return [{ rule: 'not-one-of', reason: `${value} is not a value of this enum that Envoy accepts` }];
 }
 
 function brokenByText(value: string, rules: ValueRules): readonly BrokenRule[] {
-  if (rules.ignoreEmpty && value === '') return [];
+  if (rules.ignoreEmpty && value === '') return NONE;
+  const broken: BrokenRule[] = [];
+  const { minLen = 0, maxBytes } = rules;
+  // A character is at most two code units: only a text that may be too short is counted.
+  if (value.length < 2 * minLen) broken.push(...brokenByLength([...value].length, { minLen }, 'characters'));
+  if (maxBytes !== undefined && Buffer.byteLength(value) > maxBytes)
+    broken.push({ rule: 'too-long', reason: `must be at most ${maxBytes} bytes, is ${Buffer.byteLength(value)}` });
+  if (rules.in && !rules.in.includes(value))
+    broken.push({ rule: 'not-one-of', reason: `must be one of ${rules.in.join(', ')}, is ${quoted(value)}` });
   const pattern = toPattern(rules);
-  return [
-    ...brokenByLength([...value].length, { ...rules, maxLen: undefined }, 'characters'),
-    ...(rules.maxBytes !== undefined && Buffer.byteLength(value) > rules.maxBytes
-      ? [
-          {
-            rule: 'too-long' as const,
-            reason: `must be at most ${rules.maxBytes} bytes, is ${Buffer.byteLength(value)}`,
-          },
-        ]
-      : []),
-    ...(rules.in && !rules.in.includes(value)
-      ? [{ rule: 'not-one-of' as const, reason: `must be one of ${rules.in.join(', ')}, is ${quoted(value)}` }]
-      : []),
-    ...(pattern && !pattern.test(value)
-      ? [{ rule: 'wrong-form' as const, reason: `must match ${pattern.source}, is ${quoted(value)}` }]
-      : []),
-  ];
+  if (pattern && !pattern.test(value))
+    broken.push({ rule: 'wrong-form', reason: `must match ${pattern.source}, is ${quoted(value)}` });
+  return broken;
 }
 
 function brokenByLength(
@@ -68,7 +65,7 @@ function brokenByLength(
   const { minLen = 0, maxLen = Infinity } = rules;
   if (length < minLen) return [{ rule: 'too-short', reason: `must have at least ${minLen} ${unit}, has ${length}` }];
   if (length > maxLen) return [{ rule: 'too-long', reason: `must have at most ${maxLen} ${unit}, has ${length}` }];
-  return [];
+  return NONE;
 }
 
 /** The well-known expressions of protoc-gen-validate. */

@@ -280,7 +280,7 @@ export class AdsSession<V> {
     const { mostNames } = this.options;
     if (names > mostNames) throw new ProtocolViolation(`${names} names are more than ${mostNames} on one stream`);
     if (!this.options.names.resize(this.counted, names))
-      throw new ProtocolViolation(`${names} names: the streams of all proxies ask for as many as may be`);
+      throw new ProtocolViolation(`${names} names: the streams of all proxies together ask for the maximum already`);
     this.counted = names;
   }
 

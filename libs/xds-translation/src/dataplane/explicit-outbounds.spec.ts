@@ -193,7 +193,7 @@ describe('explicit outbounds', () => {
     };
     step(() => zone.put(east), [kri('redis', 6379, 'east')]);
     step(() => zone.put(redis), [kri('redis', 6379)]);
-    // The one that is left is removed too.
+    // The remaining one is removed too.
     expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
     step(() => zone.delete(redis), [kri('redis', 6379, 'east')]);
     expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);

@@ -78,7 +78,7 @@ describe('what a Dataplane declares to use', () => {
     const [a, b] = ['outbound:127.1.0.8:80', 'outbound:127.1.0.9:80'];
     const plain = [six, seven, post];
     expect(listeners()).toEqual([...plain, a, b]);
-    // All that its proxies hold is looked at again, and nobody else gets an announcement.
+    // All resources that its proxies hold are built again, and no other view gets an announcement.
     const other = new WatchedView(source, { ...view, dataplane: { ...web().id, name: 'web-2' } });
     const change = (dataplane: Resource, ...wanted: readonly (string | undefined)[]): void => {
       watched.look();

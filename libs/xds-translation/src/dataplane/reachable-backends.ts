@@ -122,9 +122,9 @@ export class ReachableBackends {
     }
   }
 
-  /** Reports whether a mesh has destinations that come from App Mesh. */
+  /** Reports whether a mesh has destinations that come from App Mesh; recorded for the client, because its Dataplane decides what follows from it. */
   hasAppMesh(mesh: string): boolean {
-    this.reads.read(`from-app-mesh ${mesh}`);
+    this.reads.readOwn(`from-app-mesh ${mesh}`);
     return this.generated.has(mesh);
   }
 

@@ -11,7 +11,7 @@ const to = (...names: readonly string[]): RouteSpec['rules'] => [
 
 const byName = ({ services }: RouteDestination) => ({ cluster: services.map(({ name }) => name).join('+') });
 
-/** What a gRPC client is sent for one route at `echo:7070`; a cluster is named after its service. */
+/** Returns the resources of a gRPC client for one route at `echo:7070`; a cluster is named after its service. */
 function translate(
   kind: RouteKind,
   rules: RouteSpec['rules'],

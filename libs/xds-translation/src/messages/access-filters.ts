@@ -73,8 +73,8 @@ function namesAllowed({ allow, defaultAccess }: AccessRules): { readonly names: 
   const names: IdMatch[] = [];
   for (const { callers, to } of allow) {
     if (to) continue;
-    if (callers === 'anyone' || callers.within === 'anyone') return undefined;
-    names.push(...callers.within);
+    if (callers === 'anyone' || callers.included === 'anyone') return undefined;
+    names.push(...callers.included);
   }
   return { names };
 }
@@ -111,10 +111,10 @@ function toRbacPolicies(clauses: readonly AccessClause[], isDeny: boolean): Reco
 
 function toPrincipals(callers: AccessClause['callers']): readonly PrincipalFields[] {
   if (callers === 'anyone') return [ANYONE];
-  const { within, except } = callers;
-  if (within !== 'anyone' && except.length === 0) return within.map(callerWith);
-  if (within !== 'anyone' && within.length === 0) return [];
-  const named = within === 'anyone' ? [] : [anyOf(within.map(callerWith))];
+  const { included, except } = callers;
+  if (included !== 'anyone' && except.length === 0) return included.map(callerWith);
+  if (included !== 'anyone' && included.length === 0) return [];
+  const named = included === 'anyone' ? [] : [anyOf(included.map(callerWith))];
   const others = except.length === 0 ? [] : [not(anyOf(except.map((value) => callerWith({ type: 'Exact', value }))))];
   const ids = [...named, ...others];
   return ids.length === 0 ? [ANYONE] : [{ identifier: { $case: 'andIds', value: { ids } } }];

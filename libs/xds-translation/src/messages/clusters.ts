@@ -6,7 +6,7 @@ import {
   ProxyProtocolUpstreamTransport,
   RawBuffer,
 } from '@causeway/proto-gen';
-import { hasNames, isPlaintextOnly, type Destination } from '../model/destination';
+import { hasNames, isPlaintextOnly, type DestinationUpstream } from '../model/destination';
 import type { ExternalTarget } from '../model/external-target';
 import type { EgressWay } from '../model/zone-egress';
 import type { SocketAddress } from '../model/ingress-endpoint';
@@ -36,11 +36,11 @@ const CROSS_ZONE_AGE = toProtoDuration(15 * 60_000);
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Reports whether connections of a destination's protocol pass a connection manager, so that requests follow routes. */
-export function isHttp({ protocol }: Pick<Destination, 'protocol'>): boolean {
+export function isHttp({ protocol }: Pick<DestinationUpstream, 'protocol'>): boolean {
   return protocol === 'http' || isHttp2({ protocol });
 }
 
-function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
+function isHttp2({ protocol }: Pick<DestinationUpstream, 'protocol'>): boolean {
   return protocol === 'http2' || protocol === 'grpc';
 }
 
@@ -60,7 +60,7 @@ interface ClusterOptions {
  */
 export function destinationCluster(
   name: string,
-  destination: Destination,
+  destination: DestinationUpstream,
   { zone, systemAuthorities, rules = NO_RULES, withNames = false }: ClusterOptions,
 ): ClusterFields {
   if (destination.egress) return throughEgress(name, destination, destination.egress, rules);
@@ -104,7 +104,7 @@ export function destinationCluster(
  * Ejection needs endpoints in this zone, because behind the address of another zone's ingress stand many servers. It also needs a second endpoint
  * that can serve, so that a service with one new instance is not ejected.
  */
-function toOutlierDetection({ local, localNames, remote }: Destination, rules: BackendRules) {
+function toOutlierDetection({ local, localNames, remote }: DestinationUpstream, rules: BackendRules) {
   const here = local.length + localNames.length;
   const usual = here > 0 && here + remote.length > 1 ? unreachableEndpoints : undefined;
   const all = here === 0 ? 'ingresses' : remote.length === 0 ? 'instances' : 'instances and ingresses';
@@ -116,7 +116,7 @@ function toOutlierDetection({ local, localNames, remote }: Destination, rules: B
  * Returns the EDS name of a destination inside the mesh: the endpoints of the ingress of the only zone that serves it, which all services of that
  * zone share, unless a policy excludes the zone.
  */
-function formatEndpointsName({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
+function formatEndpointsName({ name, service, local, remote }: DestinationUpstream, locality?: LocalitySpec): string {
   const [first, second] = remote;
   const isOnly = service.kind === 'MeshService' && local.length === 0 && first !== undefined && second === undefined;
   return isOnly && !isExcluded(first.zone, locality) ? ingressEndpointsName(service.mesh, first.zone) : name;
@@ -167,7 +167,9 @@ function resolved(loadAssignment: ReturnType<typeof namedEndpoints>, rules: Back
  * Returns the protocol options of a destination's servers: HTTP/2 for http2 and grpc. Requests that routes send to a TCP port keep their HTTP
  * version.
  */
-function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote' | 'egress'>>) {
+function httpOptions(
+  destination: Pick<DestinationUpstream, 'protocol'> & Partial<Pick<DestinationUpstream, 'remote' | 'egress'>>,
+) {
   const upstreamProtocolOptions = upstreamHttp(destination);
   if (!upstreamProtocolOptions) return {};
   const { remote = [], egress } = destination;
@@ -178,7 +180,7 @@ function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<D
   return { [HTTP_OPTIONS]: configType.value };
 }
 
-function upstreamHttp({ protocol }: Pick<Destination, 'protocol'>) {
+function upstreamHttp({ protocol }: Pick<DestinationUpstream, 'protocol'>) {
   const options = { httpProtocolOptions: {}, http2ProtocolOptions: {} };
   if (protocol === 'tcp') return { $case: 'useDownstreamProtocolConfig' as const, value: options };
   if (!isHttp({ protocol })) return undefined;
@@ -226,7 +228,7 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
 /** Returns the cluster of a server name at the zone ingress: the destination's endpoints in this zone, with bytes passed unchanged. */
 export function ingressCluster(
   name: string,
-  destination: Destination,
+  destination: DestinationUpstream,
   { zone, withNames = false }: Pick<ClusterOptions, 'zone' | 'withNames'>,
 ): ClusterFields {
   if (withNames && destination.localNames.length > 0)
@@ -240,7 +242,7 @@ export function ingressCluster(
  */
 function throughEgress(
   name: string,
-  destination: Destination,
+  destination: DestinationUpstream,
   { serverName, identity }: EgressWay,
   { breaker }: BackendRules,
 ): ClusterFields {
@@ -260,7 +262,7 @@ function throughEgress(
  */
 export function leavingCluster(
   name: string,
-  destination: Destination,
+  destination: DestinationUpstream,
   { systemAuthorities }: Pick<ClusterOptions, 'systemAuthorities'>,
 ): ClusterFields {
   const { external, protocol } = destination;
@@ -280,7 +282,7 @@ export function leavingCluster(
 /** Traffic never leaves unprotected: if a server must be verified and cannot be, the cluster has no endpoints. */
 function externalCluster(
   name: string,
-  destination: Destination,
+  destination: DestinationUpstream,
   external: ExternalTarget,
   { systemAuthorities, rules, withNames }: Required<Omit<ClusterOptions, 'zone'>>,
 ): ClusterFields {

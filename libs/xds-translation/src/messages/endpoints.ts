@@ -1,5 +1,5 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
-import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../model/destination';
+import { localAddresses, type DestinationUpstream, type LocalEndpoint, type RemoteZone } from '../model/destination';
 import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
 import { computeLocality, type LocalitySpec } from '../policies/locality-rule';
 import { EGRESS_ENDPOINTS, ingressEndpointsName, localEndpointsName } from '../names/resource-names';
@@ -61,7 +61,7 @@ export function egressEndpoints(addresses: readonly SocketAddress[]): Endpoints 
 }
 
 /** The endpoints of a destination in this zone only. */
-export function localEndpoints(destination: Destination, zone: string): Endpoints {
+export function localEndpoints(destination: DestinationUpstream, zone: string): Endpoints {
   const local = localAddresses(destination);
   return {
     clusterName: localEndpointsName(destination.name),
@@ -70,7 +70,7 @@ export function localEndpoints(destination: Destination, zone: string): Endpoint
 }
 
 /** The endpoints of a destination in this zone, with their host names. */
-export function namedLocalEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+export function namedLocalEndpoints(clusterName: string, destination: DestinationUpstream, zone: string): Endpoints {
   return { clusterName, endpoints: [localLocality([...destination.local, ...destination.localNames], zone)] };
 }
 
@@ -79,7 +79,7 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
  * because gRPC refuses gaps.
  */
 export function destinationEndpoints(
-  destination: Destination,
+  destination: DestinationUpstream,
   zone: string,
   findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined,
   locality?: LocalitySpec,
@@ -93,7 +93,7 @@ export function destinationEndpoints(
 /** Returns the same as `destinationEndpoints`, with host names in place of their addresses. */
 export function namedEndpoints(
   clusterName: string,
-  { local, localNames, remote }: Destination,
+  { local, localNames, remote }: DestinationUpstream,
   zone: string,
   locality?: LocalitySpec,
 ): Endpoints {

@@ -6,7 +6,7 @@ import {
   type CertificateValidationContext,
 } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
-import { addressesOfHost, type Destination } from '../model/destination';
+import { addressesOfHost, type DestinationUpstream } from '../model/destination';
 import type { AltName, ExternalTarget, ExternalTls, ServerCheck, TlsVersion } from '../model/external-target';
 import { packFilter } from '@causeway/xds-server';
 import { endpoint, toLocality, toMetadata } from './endpoints';
@@ -20,7 +20,7 @@ const PROTOCOLS: Readonly<Record<TlsVersion, TlsParameters_TlsProtocol>> = {
 };
 
 /** Reports whether servers of a destination are verified by the system authorities of the proxy's host. */
-export function needsSystemAuthorities({ external }: Pick<Destination, 'external'>): boolean {
+export function needsSystemAuthorities({ external }: Pick<DestinationUpstream, 'external'>): boolean {
   const check = external?.tls?.verify;
   return check?.type === 'authority' && check.authority === 'system';
 }
@@ -33,7 +33,7 @@ export function findExternalProblem(
   if (problem) return { field: problem.field, rule: 'not-allowed', reason: problem.reason };
   if (systemAuthorities !== undefined || !needsSystemAuthorities({ external: { endpoints: [], ...(tls && { tls }) } }))
     return undefined;
-  const reason = 'is needed: the proxy does not say which authorities its machine believes';
+  const reason = 'is needed: the proxy does not say which authorities its machine trusts';
   return { field: 'spec.tls.verification.caCert', rule: 'required', reason };
 }
 
@@ -43,7 +43,7 @@ export function namedExternalEndpoints(target: ExternalTarget) {
 }
 
 /** Returns the endpoints at those addresses of their hosts that may be dialled. */
-export function externalEndpoints(clusterName: string, destination: Destination) {
+export function externalEndpoints(clusterName: string, destination: DestinationUpstream) {
   const { external } = destination;
   if (!external) return { clusterName };
   return { clusterName, endpoints: externalLocalities(external, (host) => addressesOfHost(destination, host)) };

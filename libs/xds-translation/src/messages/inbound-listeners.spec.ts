@@ -140,7 +140,7 @@ function mayCall({ callers, revoked }: InboundAccessConfig, id: string): boolean
   return (callers === 'anyone' || callers.includes(id)) && !revoked.includes(id);
 }
 
-/** Whether a chain's filter lets in whoever has proved that it has this id. */
+/** Whether a chain's filter allows a caller that has proved this id. */
 function letsIn(chain: FilterChain, id: string): boolean {
   const { rules } = NetworkRbac.decode(configOf(chain, 'access'));
   const all = Object.values(rules?.policies ?? {}).flatMap(({ principals }) => principals);

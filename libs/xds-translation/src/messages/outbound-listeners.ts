@@ -15,7 +15,7 @@ import {
   TcpProxy_UpstreamConnectMode,
   TrafficDirection,
 } from '@causeway/proto-gen';
-import type { Destination } from '../model/destination';
+import type { DestinationConfig } from '../model/destination';
 import type { BackendShare } from '../routes/backend-shares';
 import { headerFields } from '../routes/route-filters';
 import {
@@ -122,7 +122,7 @@ export function chooseCluster(format: string) {
 }
 
 /** Returns the filter that shares connections by weight; a connection whose cluster does not exist is closed. Without shares all are closed. */
-export function sharingProxy({ name }: Destination, shares: readonly BackendShare[]) {
+export function sharingProxy({ name }: Pick<DestinationConfig, 'name'>, shares: readonly BackendShare[]) {
   if (shares.length === 0) return tcpProxy('none', { statPrefix: name });
   const clusters = shares.map(({ cluster, weight }) => ({ name: cluster, weight }));
   return tcpProxy({ $case: 'weightedClusters', value: { clusters } }, { statPrefix: name });
@@ -132,7 +132,7 @@ export function sharingProxy({ name }: Destination, shares: readonly BackendShar
  * Returns the connection manager of a destination. It refers to its routes by name, so a change of routes drains no connection; nor does a change of
  * policies, because all filters are always present and inactive until a route configures them.
  */
-export function httpFilter({ name }: Destination) {
+export function httpFilter({ name }: Pick<DestinationConfig, 'name'>) {
   return packFilter('http', HttpConnectionManager, {
     statPrefix: name,
     routeSpecifier: { $case: 'rds', value: { configSource: FROM_ADS, routeConfigName: name } },
@@ -149,7 +149,7 @@ const FAULTS = packFilter(FAULT_FILTER, HTTPFault, { disableDownstreamClusterSta
 type PackedHttpFilter = ReturnType<typeof httpFilter>;
 
 /** Returns the listener of capture `bind`, at the service's own address, which must be local to the host. */
-export function boundListener(destination: Destination, filter: PackedHttpFilter): ListenerFields {
+export function boundListener(destination: DestinationConfig, filter: PackedHttpFilter): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
   return outboundListener(outboundListenerName(at), at, filter);
 }
@@ -273,7 +273,7 @@ export const retryPolicy = {
 
 /** Returns the implicit route: all requests go to the destination, without a timeout unless policies set one. */
 export function implicitRoute(
-  { name, protocol }: Destination,
+  { name, protocol }: DestinationConfig,
   policies: RulePolicies,
   hashPolicy: HashFields[],
 ): RouteFields {
@@ -292,7 +292,10 @@ export function implicitRoute(
 }
 
 /** Returns the route configuration of a destination for any Host header. A request that no route matches is answered with 404. */
-export function toRouteConfiguration({ name }: Destination, routes: readonly RouteFields[]): RouteConfigurationFields {
+export function toRouteConfiguration(
+  { name }: DestinationConfig,
+  routes: readonly RouteFields[],
+): RouteConfigurationFields {
   return {
     name,
     validateClusters: false,

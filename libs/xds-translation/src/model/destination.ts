@@ -1,7 +1,6 @@
 import { listInbounds, type DataplaneInbound, type DataplaneResource } from '@causeway/dataplanes';
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
-import { isDeepStrictEqual } from 'node:util';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
 import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
@@ -45,30 +44,15 @@ export interface Destination {
   readonly egress?: EgressWay;
 }
 
+/** The fields that change when endpoints come and go. */
+export const ENDPOINT_FIELDS = ['local', 'localNames', 'remote', 'identities', 'hosts'] as const;
+/** The fields by which clients find a destination: no cluster and no endpoints contain them. */
+export const NAME_FIELDS = ['vip', 'hostnames', 'labels', 'createdAt'] as const;
+
 /** A destination without its endpoints: it stays equal when endpoints come and go. */
-export type DestinationConfig = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
-
-/** Reports whether a change of a destination concerns more than its endpoints. */
-export function hasOtherConfig({
-  before,
-  after,
-}: {
-  readonly before?: Destination | undefined;
-  readonly after?: Destination | undefined;
-}): boolean {
-  return !before || !after || !isDeepStrictEqual(omitEndpoints(before), omitEndpoints(after));
-}
-
-function omitEndpoints({
-  local: _,
-  localNames: __,
-  remote: ___,
-  identities: ____,
-  hosts: _____,
-  ...config
-}: Destination): DestinationConfig {
-  return config;
-}
+export type DestinationConfig = Omit<Destination, (typeof ENDPOINT_FIELDS)[number]>;
+/** A destination without its names: what its clusters and endpoints contain. */
+export type DestinationUpstream = Omit<Destination, (typeof NAME_FIELDS)[number]>;
 
 /** An inbound of a Dataplane of this zone. */
 export interface LocalEndpoint extends SocketAddress {

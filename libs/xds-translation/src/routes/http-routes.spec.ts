@@ -15,7 +15,7 @@ type Rules = NonNullable<RouteSpec['rules']>;
 const listClusters = ({ services, port }: RouteDestination) =>
   services.map(({ name }) => ({ cluster: `${name}:${port}`, instances: 1 }));
 
-/** What is sent for rules of `echo:80`, as it comes back from the wire, and its problems. */
+/** Translates rules of `echo:80`: the messages as they come back from the wire, and the problems. */
 function translate(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePolicies = {}) {
   const mesh = RoutingMesh.echo();
   mesh.route(kind, 'route', { parentRefs: [{ kind: 'Service', name: 'echo', port: 80 }], rules });

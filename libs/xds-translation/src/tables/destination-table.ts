@@ -1,5 +1,6 @@
 import { compareText, identityKey } from '@causeway/resources';
-import { hasOtherConfig, type Destination, type DestinationConfig } from '../model/destination';
+import { hasOtherConfig } from '../model/compare-destinations';
+import type { Destination, DestinationConfig } from '../model/destination';
 import type { DestinationChange } from '../model/model-change';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { hostPort } from '../names/resource-names';

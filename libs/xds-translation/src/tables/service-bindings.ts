@@ -87,7 +87,7 @@ export class ServiceBindings {
   }
 
   /** Returns the routes of a destination from the binding of HTTPRoutes or GRPCRoutes; without one, the implicit route. */
-  requests(view: EnvoyView, destination: Destination): HttpRoutes {
+  requests(view: EnvoyView, destination: DestinationConfig): HttpRoutes {
     const binding = this.findBinding(view, destination);
     const selectPolicies = this.selectPolicies(view, destination);
     const { toHashPolicies } = this;

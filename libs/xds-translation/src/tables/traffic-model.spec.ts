@@ -28,7 +28,7 @@ const address = (ip: string, zone = 'east'): Resource =>
 const ingress = sketch('ZoneIngress', 'in', { networking: { address: '192.0.2.7', port: 10001 } }, EAST);
 const lost = (policy: string): Resource => sketch('Zone', 'east', {}, { status: { lost: { policy, since: '' } } });
 
-/** A model that follows an index, and what the last change announced. */
+/** A model that follows an index, and the announcements of the last change. */
 function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: TrafficModel; changes: ModelChange[] } {
   const zone = new TrafficZone(resources);
   const model = new TrafficModel(zone.index, 'west', zone.access);

@@ -17,11 +17,12 @@ import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import {
   toDestinations,
   hasNames,
-  hasOtherConfig,
   SERVICE_KINDS,
   type Destination,
   type DestinationConfig,
+  type DestinationUpstream,
 } from '../model/destination';
+import { hasOtherConfig, hasOtherUpstream } from '../model/compare-destinations';
 import { AccessTable, type AccessSource } from '../access/inbound-access';
 import { NO_CHANGE, type DestinationChange, type ModelChange } from '../model/model-change';
 import { HostDependents } from '../model/host-dependents';
@@ -31,8 +32,8 @@ import { restricted } from '../access/restricted-inbounds';
 import { NO_POLICIES } from './policy-source';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { externalsThrough } from '../model/external-services';
-import { listedMembers } from '../model/listed-members';
-import { asService, isGroup, isSameEndpoint } from '../model/services';
+import { GroupMembers } from '../model/group-members';
+import { asService, isSameEndpoint } from '../model/services';
 import { portInstances, type PortInstances } from '../model/instances';
 import { ZoneDirectory } from '../model/zone-directory';
 import { ZoneEgressTable } from '../model/zone-egress';
@@ -60,9 +61,7 @@ export class TrafficModel {
   private readonly byName = new Map<string, Destination>();
   private readonly namesOf = new Map<ResourceKey, readonly string[]>();
   private readonly matcher = new SelectorMatcher(dataplaneValues);
-  /** The MeshMultiZoneServices of each member MeshService. */
-  private readonly groupsOf = new Map<ResourceKey, Set<ResourceKey>>();
-  private readonly membersOf = new Map<ResourceKey, readonly ResourceKey[]>();
+  private readonly groups = new GroupMembers();
   private readonly zones: ZoneDirectory;
   private readonly hostDependents = new HostDependents();
   private readonly hosts: Pick<HostSource, 'resolve'>;
@@ -121,6 +120,12 @@ export class TrafficModel {
   /** Returns a destination of which only the configuration is read: a change of its endpoints does not invalidate the build. */
   config(name: string): DestinationConfig | undefined {
     this.reads.read(`config ${name}`);
+    return this.byName.get(name);
+  }
+
+  /** Returns a destination of which only its clusters and endpoints are made: a change of its names does not invalidate the build. */
+  upstream(name: string): DestinationUpstream | undefined {
+    this.reads.read(`upstream ${name}`);
     return this.byName.get(name);
   }
 
@@ -306,7 +311,7 @@ export class TrafficModel {
   }
 
   private withGroups(keys: readonly ResourceKey[]): readonly ResourceKey[] {
-    return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
+    return keys.flatMap((key) => [key, ...this.groups.groupsOf(key)]);
   }
 
   /** Only services of this zone select Dataplanes here. */
@@ -340,7 +345,7 @@ export class TrafficModel {
   /** Recomputes the destinations of one service. */
   private recompute(key: ResourceKey): readonly DestinationChange[] {
     const service = this.index.byIdentityKey(key);
-    this.setMembers(key, service);
+    this.groups.replace(key, service);
     const entered = new Set<string>();
     const found = service
       ? toDestinations(service, {
@@ -377,23 +382,11 @@ export class TrafficModel {
     else this.byName.delete(name);
     this.reads.changed(`destination ${name}`, !after);
     if (hasOtherConfig(change)) this.reads.changed(`config ${name}`, !after);
+    if (hasOtherUpstream(change)) this.reads.changed(`upstream ${name}`, !after);
     return [change];
   }
 
   private members(key: ResourceKey): readonly Resource[] {
-    return (this.membersOf.get(key) ?? []).flatMap((member) => this.index.byIdentityKey(member) ?? []);
-  }
-
-  private setMembers(key: ResourceKey, service: Resource | undefined): void {
-    if (!isGroup(key)) return;
-    for (const member of this.membersOf.get(key) ?? []) {
-      const groups = this.groupsOf.get(member);
-      groups?.delete(key);
-      if (groups?.size === 0) this.groupsOf.delete(member);
-    }
-    const members = service ? listedMembers(service) : [];
-    if (members.length > 0) this.membersOf.set(key, members);
-    else this.membersOf.delete(key);
-    for (const member of members) this.groupsOf.set(member, (this.groupsOf.get(member) ?? new Set()).add(key));
+    return this.groups.of(key).flatMap((member) => this.index.byIdentityKey(member) ?? []);
   }
 }

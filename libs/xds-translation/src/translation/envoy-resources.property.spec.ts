@@ -32,7 +32,7 @@ const allViews: readonly EnvoyView[] = [
       reentry: { address: '127.0.0.1', port: 15011 },
       ipv6: true,
     },
-    // What is used on demand would depend on what was asked before.
+    // With on-demand names the result would depend on earlier requests.
     listed: 'all',
     dataplane: dataplaneId,
   },
@@ -47,7 +47,7 @@ const allViews: readonly EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
-  // Of a namespace that has routes of its own.
+  // A view of a namespace that has routes of its own.
   { mesh: 'default', capture: { type: 'bind' }, listed: 'all', dataplane: consumerId },
   { mesh: 'default', capture: { type: 'translate' }, listed: 'all', dataplane: dataplaneId },
   { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: consumerId },
@@ -74,8 +74,8 @@ function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> 
 }
 
 /**
- * All that the proxies of a view can hold: what they list, what that names, and every address on demand. `asked`: what they asked for
- * before, which they go on asking for.
+ * Returns all resources that the proxies of a view can hold: listed ones, those that these name, and every address on demand. `asked`: names that
+ * they requested before, and go on requesting.
  */
 function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<string>()): Map<string, string> {
   const found = new Map<string, string>();
@@ -86,8 +86,8 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
-  // Clients of gRPC hold what they asked for also when its service is gone; what others hold of it is seen by what they list. Endpoints stay
-  // as they are when a cluster that shares its address with another no longer names them.
+  // gRPC clients keep requested resources when the service is gone; resources of other clients show in their lists. Endpoints stay as they are when a
+  // cluster that shares its address with another no longer names them.
   for (const key of [...asked]) {
     const [type = '', name = ''] = key.split(' ');
     if (view.wire === 'grpc' || type === RESOURCE_TYPES.endpoints) take(type, name);
@@ -115,7 +115,7 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
   return found;
 }
 
-/** What grpc-js asks of endpoints, else it rejects them. */
+/** Checks the rules of grpc-js for endpoints, which rejects others. */
 function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
   if (resource === undefined || resource === 'pending') throw new Error('endpoints of gRPC are never removed');
   const { endpoints } = ClusterLoadAssignment.decode(resource.bytes);
@@ -147,7 +147,7 @@ test('what followed every change is what a fresh start makes, every difference w
       source.subscribe({
         changed: ({ type, names, group = '' }) => names.forEach((each) => announced.add(`${group} ${type} ${each}`)),
         relisted: ({ view: only }) => {
-          // As the server does: those that list what is their own alone are looked at with changes of their own.
+          // As the server does: views with lists of their own are checked at changes of their own.
           for (const view of only === undefined ? views.filter((each) => !source.listsOwn(each)) : [only])
             for (const type of [cluster, RESOURCE_TYPES.listener])
               for (const name of source.takeRelisted(view, type))
@@ -176,7 +176,7 @@ test('what followed every change is what a fresh start makes, every difference w
           if (gone) held.delete(identityKey(each.id));
           else held.set(identityKey(each.id), each);
         }
-        // A Dataplane that went ended the streams of its proxies; one that came has a view of its own.
+        // A deleted Dataplane ended the streams of its proxies; a new one has a new view.
         const isSame = views.map((view, i) => isThere(view) === wasThere[i]);
         for (const [i, view] of views.entries()) if (isSame[i] === false) views[i] = { ...view };
         const after = views.map((view, i) => everything(source, view, asked[i]));
@@ -188,7 +188,7 @@ test('what followed every change is what a fresh start makes, every difference w
             wasAsked[i]?.has(key) === true || wasListed[i]?.has(key) === true || listedBy(source, view).has(key);
           for (const key of new Set([...now.keys(), ...then.keys()]))
             if (!isAllTold && now.get(key) !== then.get(key) && isKnown(key)) {
-              // Who lists what is its own alone is notified of it with its group.
+              // A view that alone lists an address of its own is notified of it with its group.
               const isOwn =
                 listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
               const keys = [...(isOwn ? [] : [` ${key}`]), `${source.findGroup(view) ?? 'none'} ${key}`];
@@ -205,7 +205,7 @@ test('what followed every change is what a fresh start makes, every difference w
       for (const view of views) {
         const found = refusedBy(source, view);
         expect(found).toEqual(refusedBy(fresh, view));
-        // What routes, and outbounds of the Dataplane, ask for and cannot be done is all that is refused.
+        // Only unsupported fields of routes and of outbounds of the Dataplane are refused.
         const fields = found.flatMap(({ violations }) => violations.map(({ field }) => field));
         expect(fields.filter((field) => !/^(routes$|spec\.networking\.outbound)/.test(field))).toEqual([]);
       }
@@ -269,7 +269,7 @@ test('a load in slices, with changes between its steps, gives what a fresh start
         changes.slice(half).forEach((each, n) => {
           for (let step = 0; step < (pauses[n] ?? 0); step++) steps[0]?.next();
           write(each);
-          // What is served, and up to which revision, stays as it was.
+          // The served resources and their revision stay as they were.
           if (!source.loader.hasLoaded)
             expect([source.revision, [...source.model.destinations()]]).toEqual([before, []]);
         });

@@ -2,7 +2,8 @@ import { identityKey, type StorePoint } from '@causeway/resources';
 import type { ChangeSet } from '@causeway/routing';
 import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
 import type { AccessSource } from '../access/inbound-access';
-import { hasOtherConfig, type DestinationConfig } from '../model/destination';
+import { hasOtherConfig } from '../model/compare-destinations';
+import type { DestinationConfig } from '../model/destination';
 import type { ModelChange } from '../model/model-change';
 import type { TrafficModel } from '../tables/traffic-model';
 import {
@@ -252,10 +253,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.views
-      .of(view)
-      .onDemand.acked(type)
-      .map((vip) => `vip:${vip}`);
+    const { onDemand } = this.views.of(view);
+    const done = onDemand.acked(type).map((vip) => `vip:${vip}`);
     if (done.length === 0) return;
     this.relistIn(view);
     this.notify(cluster, done, { view });

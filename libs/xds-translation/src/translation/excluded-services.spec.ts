@@ -24,7 +24,7 @@ function service(name: string, n: number, appProtocol = 'tcp'): Resource {
   );
 }
 
-/** A Dataplane of a VirtualNode with these backends; of none where they are absent. */
+/** A Dataplane of a VirtualNode with these backends; of no VirtualNode if absent. */
 function web(backends?: readonly string[], networking: JsonObject = {}): Resource {
   const found = backends?.map((name) => ({ namespace: 'default', name }));
   const status = found ? { virtualNode: { namespace: 'shop', name: 'web', backends: found } } : {};
@@ -44,15 +44,15 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   source.follow();
   const whole: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...view };
   const announced = new Set<string>();
-  const note = (names: Iterable<string>, isOwn: boolean): void => {
+  const entry = (names: Iterable<string>, isOwn: boolean): void => {
     for (const name of names) announced.add(`${isOwn ? 'own' : 'all'} ${name}`);
   };
   source.subscribe({
-    changed: ({ group, names }) => note(names, group !== undefined),
+    changed: ({ group, names }) => entry(names, group !== undefined),
     relisted: ({ view: only }) => {
-      for (const type of [cluster, listener]) note(source.takeRelisted(whole, type), only === whole);
+      for (const type of [cluster, listener]) entry(source.takeRelisted(whole, type), only === whole);
     },
-    allChanged: (_, only) => note(['everything'], only === whole),
+    allChanged: (_, only) => entry(['everything'], only === whole),
   });
   const bytesOf = (type: string, name: string, of = whole): Uint8Array | string => {
     const found = source.get(of, type, name);
@@ -62,7 +62,7 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   return { zone, source, view: whole, announced, bytesOf, listed };
 }
 
-/** What the cluster of an address is to the view: that of a service, or one that closes each connection. */
+/** Returns the target of an address's cluster in the view: a service, or one that closes each connection. */
 function led(bytes: Uint8Array | string): string {
   if (typeof bytes === 'string') return bytes;
   const { edsClusterConfig, loadAssignment } = Cluster.decode(bytes);

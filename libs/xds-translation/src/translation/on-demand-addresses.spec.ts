@@ -40,7 +40,7 @@ describe('an address that a proxy uses on demand', () => {
       allChanged: () => undefined,
     });
     const ask = (type: string, name: string): void => source.subscribed(proxy, type, [name]);
-    /** What its cluster is: the service's own, or the way back to its filter chain. */
+    /** Returns the target of its cluster: the service's own, or its filter chain. */
     const led = (): string => {
       const found = source.get(view, cluster, `vip:${VIP}`);
       if (found === undefined || found === 'pending') return String(found);
@@ -73,7 +73,7 @@ describe('an address that a proxy uses on demand', () => {
     zone.put(service('web', 'http'));
     expect(announced).toContain(`vip:${VIP}`);
     announced.clear();
-    // A proxy keeps what it has while it is sent nothing.
+    // A proxy keeps its resources while nothing is sent.
     expect([led(), listed()]).toEqual(['pending', [nameOf('web')]]);
     expect([...announced]).toEqual([nameOf('web'), 'outbound', 'outbound:reentry']);
     ask(filterChain, `fc:${VIP}`);
@@ -142,7 +142,7 @@ test('nothing is kept of services that are gone, whether somebody asks for them 
   zone.put(service('web', 'http'));
   const after = held();
   expect(after).toEqual(before);
-  // What was kept would be the same objects.
+  // Kept resources would be the same objects.
   expect(after.map((each, i) => each === before[i])).toEqual([false, false, false]);
 });
 

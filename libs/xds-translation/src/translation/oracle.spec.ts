@@ -36,7 +36,7 @@ class Muted extends EnvoyResources {
   }
 }
 
-/** What a proxy that holds everything was left behind with after an instance moved and a service came. */
+/** Returns what is stale at a proxy that holds everything, after an instance moved and a service came. */
 function leftBehind(mute: Muted['mute']): readonly string[] {
   const zone = new TrafficZone([service('web', '241.0.0.1'), instance('10.0.0.1')]);
   const source = new Muted(zone.index, 'west', zone.access, resourceOptions(zone, 'west'));

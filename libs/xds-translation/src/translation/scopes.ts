@@ -14,9 +14,15 @@ const [NAMES, ADDRESSES] = ['/names', '/addresses'];
 /** Appended to the name of a mesh: the scope of its proxies that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
-/** Returns the scopes in which a view's shared resources are kept. */
+const scopesOf = new WeakMap<EnvoyView, readonly string[]>();
+
+/** Returns the scopes in which a view's shared resources are kept; formatted once for each view. */
 export function listScopes(view: EnvoyView): readonly string[] {
-  return sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
+  const known = scopesOf.get(view);
+  if (known) return known;
+  const scopes = sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
+  scopesOf.set(view, scopes);
+  return scopes;
 }
 
 function hostScope({ resolvesNames }: EnvoyView): string {

@@ -15,7 +15,7 @@ interface KeptResource<V> {
   readonly resource: EncodedResource;
   /** The view for which it was last built. */
   readonly view: V;
-  readonly isFresh: boolean;
+  isFresh: boolean;
   readonly touches: number;
 }
 
@@ -31,9 +31,9 @@ export interface ServedName {
  * is dropped.
  */
 export class ServedResources<V> {
-  private readonly byKey = new Map<string, KeptResource<V>>();
+  /** By scope, type and name. Scopes stay: there are few. */
+  private readonly byScope = new Map<string, Map<string, Map<string, KeptResource<V>>>>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
-  private readonly scopes = new Set<string>();
   /** A counter that grows whenever the set of refused resources changes. */
   refusals = 0;
   /** The number of calls of `touchAll`. */
@@ -42,7 +42,7 @@ export class ServedResources<V> {
   /** Returns the resource as it was served, if no change has affected it since. */
   fresh(scopes: readonly string[], type: string, name: string): EncodedResource | undefined {
     for (const scope of scopes) {
-      const found = this.byKey.get(formatKey({ scope, type, name }));
+      const found = this.find({ scope, type, name });
       if (found?.isFresh && found.touches === this.touches) return found.resource;
     }
     return undefined;
@@ -50,9 +50,8 @@ export class ServedResources<V> {
 
   /** Encodes a resource by its plan. Returns the last good content if it violates Envoy's constraints, and undefined if there is none. */
   serve(plan: ResourceBuild, of: ServedName & { readonly view: V }): EncodedResource | undefined {
-    const key = formatKey(of);
-    this.scopes.add(of.scope);
-    const previous = this.byKey.get(key)?.resource;
+    const kept = this.ofType(of);
+    const previous = kept.get(of.name)?.resource;
     const result = plan.encode(previous);
     if (!result.ok) {
       this.refuse(of, result.violations);
@@ -61,27 +60,28 @@ export class ServedResources<V> {
     if (plan.problem) this.refuse(of, [plan.problem]);
     else this.accept(of);
     if (plan.isKept)
-      this.byKey.set(key, { of, resource: result.resource, view: of.view, isFresh: true, touches: this.touches });
-    else this.byKey.delete(key);
+      kept.set(of.name, { of, resource: result.resource, view: of.view, isFresh: true, touches: this.touches });
+    else kept.delete(of.name);
     return result.resource;
   }
 
   /** Yields the names that are kept, once for each scope. */
   *kept(): Generator<ServedName> {
-    for (const { of } of this.byKey.values()) yield of;
+    for (const types of this.byScope.values())
+      for (const kept of types.values()) for (const { of } of kept.values()) yield of;
   }
 
   /** Yields the scopes in which a resource is kept, each with a view that it was made for. */
   *keptIn(type: string, name: string): Generator<{ readonly scope: string; readonly view: V }> {
-    for (const scope of this.scopes) {
-      const kept = this.byKey.get(formatKey({ scope, type, name }));
+    for (const scope of this.byScope.keys()) {
+      const kept = this.find({ scope, type, name });
       if (kept) yield { scope, view: kept.view };
     }
   }
 
   /** Reports whether a resource of this scope was ever served. */
   hasScope(scope: string): boolean {
-    return this.scopes.has(scope);
+    return this.byScope.has(scope);
   }
 
   /** Records that a change may have affected everything. */
@@ -90,20 +90,19 @@ export class ServedResources<V> {
   }
 
   /** Records that a change affected these names: in these scopes, or in all. */
-  touch(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+  touch(type: string, names: readonly string[], scopes: Iterable<string> = this.byScope.keys()): void {
     for (const scope of scopes)
       for (const name of names) {
-        const key = formatKey({ scope, type, name });
-        const kept = this.byKey.get(key);
-        if (kept) this.byKey.set(key, { ...kept, isFresh: false });
+        const kept = this.find({ scope, type, name });
+        if (kept) kept.isFresh = false;
       }
   }
 
   /** Drops these resources: in these scopes, or in all. */
-  forget(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+  forget(type: string, names: readonly string[], scopes: Iterable<string> = this.byScope.keys()): void {
     for (const scope of scopes)
       for (const name of names) {
-        this.byKey.delete(formatKey({ scope, type, name }));
+        this.byScope.get(scope)?.get(type)?.delete(name);
         this.accept({ scope, type, name });
       }
   }
@@ -117,6 +116,18 @@ export class ServedResources<V> {
   /** The number of refused resources. */
   get refusedCount(): number {
     return [...this.refusedIn.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  private find({ scope, type, name }: ServedName): KeptResource<V> | undefined {
+    return this.byScope.get(scope)?.get(type)?.get(name);
+  }
+
+  private ofType({ scope, type }: ServedName): Map<string, KeptResource<V>> {
+    const types = this.byScope.get(scope) ?? new Map<string, Map<string, KeptResource<V>>>();
+    this.byScope.set(scope, types);
+    const kept = types.get(type) ?? new Map<string, KeptResource<V>>();
+    types.set(type, kept);
+    return kept;
   }
 
   private refuse({ scope, type, name }: ServedName, violations: readonly Violation[]): void {
@@ -135,10 +146,6 @@ export class ServedResources<V> {
     this.refusals += 1;
     if (known.size === 0) this.refusedIn.delete(scope);
   }
-}
-
-function formatKey({ scope, type, name }: ServedName): string {
-  return `${type} ${scope} ${name}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   TlsSecret,
 } from '@causeway/proto-gen';
 import { identityKey } from '@causeway/resources';
-import { hasNames, type Destination, type DestinationConfig, type LocalEndpoint } from '../model/destination';
+import { hasNames, type DestinationConfig, type DestinationUpstream, type LocalEndpoint } from '../model/destination';
 import { GrpcTranslation } from './grpc-translation';
 import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { destinationCluster, emptyCluster, reentryCluster } from '../messages/clusters';
@@ -72,9 +72,9 @@ export class Translation {
     return view.egress ? this.egress.unserved(view.egress.at) : this.own.unserved(view);
   }
 
-  /** Returns a destination of the view's mesh. */
-  destination({ mesh }: EnvoyView, name: string): Destination | undefined {
-    const found = this.options.tables().model.destination(name);
+  /** Returns a destination of the view's mesh without its names. */
+  private upstream({ mesh }: EnvoyView, name: string): DestinationUpstream | undefined {
+    const found = this.options.tables().model.upstream(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
@@ -85,7 +85,7 @@ export class Translation {
   }
 
   /** A kernel that forwards connections itself has no identity: it uses plaintext wherever that is accepted, and no other endpoints. */
-  private asSeenBy({ capture }: EnvoyView, destination: Destination): Destination {
+  private asSeenBy({ capture }: EnvoyView, destination: DestinationUpstream): DestinationUpstream {
     if (capture?.type !== 'translate') return destination;
     const seen = (each: LocalEndpoint): LocalEndpoint => ({ ...each, plaintext: each.takesPlaintext });
     const { local, localNames } = destination;
@@ -98,7 +98,7 @@ export class Translation {
     const sni = names.sniOfCluster(name);
     if (sni !== undefined) return this.alone(() => this.own.ingressCluster(view, name, sni));
     if (names.isProcessCluster(name)) return this.alone(() => this.own.processCluster(view, name));
-    const destination = this.destination(view, name);
+    const destination = this.upstream(view, name);
     return destination && this.towards(view, name, destination, 'mesh');
   }
 
@@ -123,7 +123,7 @@ export class Translation {
   private towards(
     view: EnvoyView,
     name: string,
-    destination: Destination,
+    destination: DestinationUpstream,
     scope: ResourceBuild['scope'],
   ): ResourceBuild {
     const { systemAuthorities } = view;
@@ -162,7 +162,7 @@ export class Translation {
     }
     const local = names.destinationOfLocalEndpoints(name);
     if (local !== undefined) return this.alone(() => this.own.localEndpoints(view, name, local)) ?? none;
-    const destination = this.destination(view, name);
+    const destination = this.upstream(view, name);
     // The addresses of a service outside the mesh are known to the egress, not to its clients.
     if (!destination || destination.egress) return none;
     if (destination.external)
@@ -195,7 +195,7 @@ export class Translation {
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
     const isBound = prefix === 'outbound' && vip !== undefined && capture?.type === 'bind';
-    const destination = isBound ? this.options.tables().table.atVip(view.mesh, vip) : ABSENT;
+    const destination = isBound ? this.options.tables().table.configAtVip(view.mesh, vip) : ABSENT;
     if (!destination) return ABSENT;
     const filter = this.filterTo(view, destination);
     return kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination, filter), last));
@@ -204,7 +204,7 @@ export class Translation {
   /** Never returns undefined for a requested chain: the listener refers to it and would not become ready. */
   private chain(view: EnvoyView, name: string): ResourceBuild {
     const vip = names.restOfXdsName(name, 'fc');
-    const destination = vip === undefined ? ABSENT : this.options.tables().table.atVip(view.mesh, vip);
+    const destination = vip === undefined ? ABSENT : this.options.tables().table.configAtVip(view.mesh, vip);
     if (!destination || this.trafficMode(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
@@ -214,7 +214,7 @@ export class Translation {
   }
 
   private routes(view: EnvoyView, name: string): ResourceBuild | undefined {
-    const destination = this.destination(view, name);
+    const destination = this.config(view, name);
     if (!destination || this.trafficMode(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const { routes: made, problems } = routes.requests(view, destination);
@@ -232,12 +232,12 @@ export class Translation {
   }
 
   private filterToName(view: EnvoyView, name: string): ReturnType<Translation['filterTo']> | undefined {
-    const destination = this.destination(view, name);
+    const destination = this.config(view, name);
     return destination && this.filterTo(view, destination);
   }
 
   /** Plans the filter that takes connections to a destination. */
-  private filterTo(view: EnvoyView, destination: Destination) {
+  private filterTo(view: EnvoyView, destination: DestinationConfig) {
     const { routes } = this.options.tables();
     const binding = routes.findBinding(view, destination);
     switch (this.trafficMode(view, destination)) {

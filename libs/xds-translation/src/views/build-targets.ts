@@ -21,10 +21,11 @@ export type BuildTarget =
 
 /** The resources that were built, as readers of their inputs. */
 export class BuildTargets {
-  private readonly shared = new Map<string, Reader<BuildTarget>>();
-  private readonly alone = new Map<string, Map<string, Reader<BuildTarget>>>();
+  private readonly shared: ReadersByType = new Map();
+  /** By group. */
+  private readonly alone = new Map<string, ReadersByType>();
   /** Shared resources that do not exist: they are recorded as long as a client requests them by name. */
-  private readonly absent = new Set<string>();
+  private readonly absent = new Map<string, Set<string>>();
   private readonly views = new WeakMap<EnvoyView, Reader<BuildTarget>>();
 
   /** Returns the readers of a resource's inputs for a view; `group`: that of the view's proxies. */
@@ -38,7 +39,7 @@ export class BuildTargets {
       shared,
       own: () => this.getReader(view),
       alone: () => {
-        const known = this.alone.get(group) ?? new Map<string, Reader<BuildTarget>>();
+        const known = this.alone.get(group) ?? new Map<string, Map<string, Reader<BuildTarget>>>();
         this.alone.set(group, known);
         return readerIn(known, { of: 'resource', type, name, group });
       },
@@ -48,24 +49,27 @@ export class BuildTargets {
   /** Forgets a target whose inputs have changed: the next build creates a new reader. */
   forget({ type, name, group }: ResourceTarget): void {
     const known = group === undefined ? this.shared : this.alone.get(group);
-    known?.delete(`${type} ${name}`);
-    if (group === undefined) this.absent.delete(`${type} ${name}`);
+    const ofType = known?.get(type);
+    ofType?.delete(name);
+    if (group === undefined) this.absent.get(type)?.delete(name);
+    if (ofType?.size === 0) known?.delete(type);
     if (group !== undefined && known?.size === 0) this.alone.delete(group);
   }
 
   /** Records that there is no resource of this name. */
   noteAbsent(type: string, name: string): void {
-    this.absent.add(`${type} ${name}`);
+    const absent = this.absent.get(type) ?? new Set<string>();
+    this.absent.set(type, absent.add(name));
   }
 
   /**
    * Applies that no client requests this name any more. Returns the reader of a resource that does not exist, because then nobody holds it either.
    */
   release(type: string, name: string): Reader<BuildTarget> | undefined {
-    const key = `${type} ${name}`;
-    if (!this.absent.delete(key)) return undefined;
-    const reader = this.shared.get(key);
-    this.shared.delete(key);
+    if (this.absent.get(type)?.delete(name) !== true) return undefined;
+    const ofType = this.shared.get(type);
+    const reader = ofType?.get(name);
+    ofType?.delete(name);
     return reader;
   }
 
@@ -76,9 +80,13 @@ export class BuildTargets {
   }
 }
 
-function readerIn(known: Map<string, Reader<BuildTarget>>, resource: ResourceTarget): Reader<BuildTarget> {
-  const key = `${resource.type} ${resource.name}`;
-  const reader = known.get(key) ?? new Reader<BuildTarget>(resource);
-  known.set(key, reader);
+/** By type and name. */
+type ReadersByType = Map<string, Map<string, Reader<BuildTarget>>>;
+
+function readerIn(known: ReadersByType, resource: ResourceTarget): Reader<BuildTarget> {
+  const ofType = known.get(resource.type) ?? new Map<string, Reader<BuildTarget>>();
+  known.set(resource.type, ofType);
+  const reader = ofType.get(resource.name) ?? new Reader<BuildTarget>(resource);
+  ofType.set(resource.name, reader);
   return reader;
 }

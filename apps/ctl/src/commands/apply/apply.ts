@@ -1,15 +1,17 @@
-import { putResource } from '@causeway/api';
+import { putResource, type AnswerOf } from '@causeway/api';
 import { ApiError, type ResourceId } from '@causeway/api-client';
-import { identityKey, isJsonObject, type JsonObject } from '@causeway/resources';
+import { identityKey, isJsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { readDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
 import { readReference, itemToRef, toSelection } from '../../refs';
-import { listAt, objectAt, serviceName, table, textAt } from '../../render';
+import { inLines, serviceName, table } from '../../render';
 import { removeOne } from '../delete';
 import { ApplyReport, ProgressLine } from './apply-report';
 import { applyDocuments, type BatchOptions, type DocumentResult } from './batches';
+
+type GeneratorAnswer = AnswerOf<typeof putResource>;
 
 /** Options of `causeway apply`. */
 export interface ApplyOptions extends BatchOptions {
@@ -81,7 +83,8 @@ async function generatorNames(
   const path = { plural: 'hostnamegenerators', name: id.name };
   const { rest } = await context.api();
   try {
-    printDryRunNames(context, await rest.call(putResource, { path, query: { dryRun: true, seenFrom }, body: value }));
+    const answer = await rest.call(putResource, { path, query: { dryRun: true, seenFrom }, body: value });
+    printDryRunNames(context, inLines(answer));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
     context.print('  the names that it would make are shown over REST only: use an http:// or https:// address');
@@ -89,29 +92,20 @@ async function generatorNames(
 }
 
 /** Prints the result of a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
-function printDryRunNames(context: CommandContext, answer: object): void {
-  if (!('names' in answer)) {
+function printDryRunNames(context: CommandContext, answer: GeneratorAnswer): void {
+  const { names, unnamed = [], dropped = [] } = answer;
+  if (!names) {
     context.print('  --seen-from ZONE tells the names that it would make there');
     return;
   }
-  const rows = listAt(answer, 'names').map((name) => [
-    textAt(name, 'hostname'),
-    textAt(name, 'mesh'),
-    serviceName(name),
-    textAt(name, 'status'),
-    collision(name),
-  ]);
+  const rows = names.map((name) => [name.hostname, name.mesh, serviceName(name), name.status, collision(name)]);
   context.print(rows.length === 0 ? 'no names' : table(['HOSTNAME', 'MESH', 'SERVICE', 'STATUS', 'COLLISION'], rows));
-  for (const each of listAt(answer, 'unnamed'))
-    context.print(`no name for ${serviceName(each)}: ${textAt(each, 'reason')}`);
-  for (const each of listAt(answer, 'dropped'))
-    context.print(`no longer ${textAt(each, 'hostname')} for ${serviceName(each)} (mesh ${textAt(each, 'mesh')})`);
+  for (const each of unnamed) context.print(`no name for ${serviceName(each)}: ${each.reason}`);
+  for (const each of dropped) context.print(`no longer ${each.hostname} for ${serviceName(each)} (mesh ${each.mesh})`);
 }
 
-function collision(name: JsonObject): string {
-  const loser = objectAt(name, 'takesFrom');
-  if (Object.keys(loser).length === 0) return textAt(name, 'reason');
-  return `won from ${serviceName(loser)}, which then shows: ${textAt(loser, 'reason')}`;
+function collision({ takesFrom, reason = '' }: NonNullable<GeneratorAnswer['names']>[number]): string {
+  return takesFrom ? `won from ${serviceName(takesFrom)}, which then shows: ${takesFrom.reason}` : reason;
 }
 
 /** `causeway apply`. */

@@ -1,7 +1,6 @@
-import { lookUpName } from '@causeway/api';
-import { isJsonArray, type JsonObject } from '@causeway/resources';
+import { lookUpName, type DnsLookup } from '@causeway/api';
 import type { CommandContext } from '../../context';
-import { structured, table, textAt, type Output, listAt } from '../../render';
+import { inLines, structured, table, type Output } from '../../render';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
 
@@ -20,28 +19,24 @@ export async function dig(
 ): Promise<number> {
   const query = { name: question.name, type: question.type };
   const body = await (await context.api()).rest.call(lookUpName, { query });
-  if (options.output === 'table') digInWords(context, body);
+  if (options.output === 'table') digInWords(context, inLines(body));
   else context.print(structured(body, options.output));
-  return listAt(body, 'answers').length > 0 ? 0 : 1;
+  return body.answers.length > 0 ? 0 : 1;
 }
 
-function digInWords(context: CommandContext, body: JsonObject): void {
-  const asked = `${textAt(body, 'name')} ${textAt(body, 'type')} in zone ${textAt(body, 'zone')}`;
-  context.print(`${asked}: ${textAt(body, 'result')}; ${textAt(body, 'reason')}`);
-  const upstreams = body['upstreams'];
-  if (isJsonArray(upstreams))
-    context.print(`forwarded to ${upstreams.filter((each) => typeof each === 'string').join(', ')}`);
-  const answers = listAt(body, 'answers');
+function digInWords(context: CommandContext, explained: DnsLookup): void {
+  const { name, type, zone, result, reason, upstreams, answers, holders } = explained;
+  context.print(`${name} ${type} in zone ${zone}: ${result}; ${reason}`);
+  if (upstreams) context.print(`forwarded to ${upstreams.join(', ')}`);
   if (answers.length > 0) {
-    const rows = answers.map((a) => [textAt(a, 'name'), textAt(a, 'ttl'), textAt(a, 'type'), textAt(a, 'data')]);
+    const rows = answers.map((record) => [record.name, String(record.ttl), record.type, record.data]);
     context.print(table(['NAME', 'TTL', 'TYPE', 'DATA'], rows));
   }
-  const holders = listAt(body, 'holders');
   if (holders.length < 2) return;
-  const rows = holders.map((h) => [
-    textAt(h, 'answers') === 'true' ? 'yes' : 'no',
-    ...['mesh', 'kind', 'zone', 'namespace', 'name', 'vip'].map((key) => textAt(h, key)),
-  ]);
+  const rows = holders.map((holder) => {
+    const { mesh, kind, namespace, vip } = holder;
+    return [holder.answers ? 'yes' : 'no', mesh, kind, holder.zone, namespace, holder.name, vip];
+  });
   context.print(table(['ANSWERS', 'MESH', 'KIND', 'ZONE', 'NAMESPACE', 'NAME', 'VIP'], rows));
 }
 

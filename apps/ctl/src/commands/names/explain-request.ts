@@ -44,7 +44,7 @@ function parseRequest({ to, from, identity, service, method, header = [] }: Aske
   }
   if (identity !== undefined && dataplane !== undefined) {
     throw new UsageError(
-      'explain request: --identity stands beside a namespace, not beside a Dataplane, which has its own',
+      'explain request: --identity cannot be given with a Dataplane, which has an identity of its own; give --from NAMESPACE',
     );
   }
   const sender = {

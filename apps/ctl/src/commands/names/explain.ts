@@ -34,7 +34,7 @@ export async function explain(
   const given = (['from', 'identity', 'to', 'service', 'method', 'header'] as const).find(
     (name) => options[name] !== undefined,
   );
-  if (given !== undefined) throw new UsageError(`--${given} is of explain request`);
+  if (given !== undefined) throw new UsageError(`--${given} is for explain request only`);
   const { what, sought } = parseQuestion(words);
   if (what === 'vip') return explainVip(context, sought, options);
   const api = await context.api();
@@ -52,7 +52,7 @@ async function chooseZone(context: CommandContext, zone: string | undefined): Pr
   const api = await context.api();
   const zones = (await api.list(toSelection(requireKind(context.registry, 'Zone'), {}))).documents;
   const names = zones.map((each) => textAt(each, 'name')).join(', ');
-  throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
+  throw new UsageError(`this is the global: name the zone whose view you want with -z${names === '' ? '' : `, of ${names}`}`);
 }
 
 /** Returns the control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not report it. */

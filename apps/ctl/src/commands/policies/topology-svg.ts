@@ -78,9 +78,9 @@ function orderedLayers({ nodes, edges }: DrawnGraph): readonly (readonly DrawnNo
   const left = linked(edges.map(({ from, to }) => [to, from]));
   const right = linked(edges.map(({ from, to }) => [from, to]));
   const place = new Map<string, number>();
-  const note = (column: readonly DrawnNode[]): void =>
+  const placeColumn = (column: readonly DrawnNode[]): void =>
     column.forEach(({ id }, i) => place.set(id, (i + 0.5) / column.length));
-  columns.forEach(note);
+  columns.forEach(placeColumn);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const isForth = sweep % 2 === 0;
     const neighbours = isForth ? left : right;
@@ -89,7 +89,7 @@ function orderedLayers({ nodes, edges }: DrawnGraph): readonly (readonly DrawnNo
         column.map(({ id }) => [id, averagePlace(neighbours.get(id) ?? [], place) ?? place.get(id) ?? 0]),
       );
       column.sort((a, b) => (middle.get(a.id) ?? 0) - (middle.get(b.id) ?? 0));
-      note(column);
+      placeColumn(column);
     }
   }
   return columns;

@@ -95,7 +95,7 @@ function parseSubject(proxy: string | undefined, { ingress, egress }: BootstrapO
   if (ingress !== undefined) return { type: 'ingress', name: ingress };
   if (egress !== undefined) return { type: 'egress', name: egress };
   const [, mesh, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(proxy ?? '') ?? [];
-  if (name === '') throw new UsageError(`"${proxy}" names no Dataplane; it looks like default/redis-1`);
+  if (name === '') throw new UsageError(`"${proxy}" names no Dataplane; write it like default/redis-1`);
   return { type: 'dataplane', mesh: mesh ?? (expectedMesh || 'default'), name };
 }
 
@@ -169,8 +169,8 @@ export async function authorityFor(
 
 /** Applies the zone's rule: TLS if it is set, if a certificate is given, or if the port is reachable beyond loopback. */
 function isTls(settings: JsonObject): boolean {
-  const said = textAt(settings, 'CAUSEWAY_XDS_TLS');
-  if (said !== '') return said === 'on';
+  const setting = textAt(settings, 'CAUSEWAY_XDS_TLS');
+  if (setting !== '') return setting === 'on';
   if (textAt(settings, 'CAUSEWAY_XDS_TLS_CERT_FILE') !== '') return true;
   const address = textAt(settings, 'CAUSEWAY_XDS_BIND_ADDRESS') || textAt(settings, 'CAUSEWAY_BIND_ADDRESS');
   return !/^(127\.|::1$|localhost$|$)/.test(address);
@@ -194,7 +194,7 @@ function parseAddress(text: string): ControlPlaneAddress {
   const [, bracketed, plain, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new UsageError(`--xds: "${text}" is no address; it looks like 10.0.0.1:5678`);
+    throw new UsageError(`--xds: "${text}" is no address; write it like 10.0.0.1:5678`);
   return { host, port: Number(port) };
 }
 

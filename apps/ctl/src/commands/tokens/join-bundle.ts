@@ -31,7 +31,7 @@ export function refuseWithoutBundle(
   const { bundle = false, output, xds, xdsCaFile, tokenFile, scope, validFor } = options;
   const given = { '--token-file': tokenFile, '--xds': xds, '--xds-ca-file': xdsCaFile };
   const [stray] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
-  if (!bundle && stray !== undefined) throw new UsageError(`${stray} is for --bundle`);
+  if (!bundle && stray !== undefined) throw new UsageError(`${stray} is for --bundle only`);
   if (bundle && output !== 'table') throw new UsageError('--bundle has a form of its own: leave --output out');
   if (tokenFile !== undefined && (scope ?? validFor) !== undefined)
     throw new UsageError('--scope and --valid-for are for a new token: leave them or --token-file out');

@@ -196,7 +196,7 @@ async function findUse(context: CommandContext, id: string, options: TokenUseOpt
   const found = (await issuedTokens(context, options)).find((token) => token.id === id);
   if (found) return found.type;
   throw new UsageError(
-    `no token has the id "${id}" (causeway tokens list); --users, --zones or --dataplanes revokes it unseen`,
+    `no token has the id "${id}" (causeway tokens list); --users, --zones or --dataplanes revokes it although it is not on record`,
   );
 }
 

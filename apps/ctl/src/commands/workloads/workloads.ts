@@ -109,7 +109,7 @@ export function registerWorkloads(program: Command, context: CommandContext, fin
     .action(async (name: string, _: WorkloadOptions, command: Command) =>
       finish(await revoke(context, name, command.optsWithGlobals<WorkloadOptions>())),
     );
-  named('confirm', 'lets a machine stand that came back by its certificate after an import').action(
+  named('confirm', 'keeps a machine that came back by its certificate after an import').action(
     async (name: string, _: WorkloadOptions, command: Command) =>
       finish(await confirm(context, name, command.optsWithGlobals<WorkloadOptions>())),
   );

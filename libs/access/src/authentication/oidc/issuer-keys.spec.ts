@@ -17,7 +17,7 @@ const SECOND = 1_000;
 class LocalIssuer {
   readonly asked: string[] = [];
   url = '';
-  /** Stands for the answers of a good issuer. */
+  /** Handles requests as the issuer; undefined: it answers as a sound issuer does. */
   answer: RequestListener | undefined;
   keys: readonly JWK[] = [];
   private readonly server = createServer((request, response) => {

@@ -129,16 +129,16 @@ export class IssuerKeys {
     const fetchedAt = clock.now();
     this.held = { find: createKeySet(keys), fetchedAt };
     if (this.isClosed) return;
-    const note = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
-    await store.write({ changes: [], onRefusal: 'abort', metadata: [note] }).catch(() => undefined);
+    const entry = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
+    await store.write({ changes: [], onRefusal: 'abort', metadata: [entry] }).catch(() => undefined);
   }
 
   /** Restores the keys that this or another replica fetched before. */
   private async restore(): Promise<void> {
-    const note = await this.sources.store.readMetadata(KEY_SETS, this.settings.issuer).catch(() => undefined);
-    const fetchedAt = note?.['fetchedAt'];
-    const isWhole = typeof fetchedAt === 'number' && isJsonArray(note?.['keys']);
-    if (isWhole) this.held = { find: createKeySet(keysIn(note)), fetchedAt };
+    const entry = await this.sources.store.readMetadata(KEY_SETS, this.settings.issuer).catch(() => undefined);
+    const fetchedAt = entry?.['fetchedAt'];
+    const isWhole = typeof fetchedAt === 'number' && isJsonArray(entry?.['keys']);
+    if (isWhole) this.held = { find: createKeySet(keysIn(entry)), fetchedAt };
   }
 }
 
@@ -149,7 +149,7 @@ export async function forgetKeySets(
 ): Promise<void> {
   const gone = (await store.listMetadata(KEY_SETS)).filter(({ key }) => !trusted.some(({ issuer }) => issuer === key));
   if (gone.length === 0) return;
-  await store.write({ changes: [], onRefusal: 'abort', metadata: gone.map((note) => ({ ...note, value: null })) });
+  await store.write({ changes: [], onRefusal: 'abort', metadata: gone.map((entry) => ({ ...entry, value: null })) });
 }
 
 function keysIn(document: unknown): readonly JsonObject[] {

@@ -48,7 +48,7 @@ it.each<[string, HttpRbac, boolean, boolean]>([
 ])('a connection whose requests are not seen, where %s', (_, filter, allows, isOfRequests) => {
   const rule = decodeConnectionRule(filter);
   expect([rule.allows({ ids: [ID], subject: '' }), rule.dependsOnRequest]).toEqual([allows, isOfRequests]);
-  // Without an identity nobody is one of those that a rule is about.
+  // Callers without an identity match no rule.
   expect(rule.allows(ANONYMOUS_CALLER)).toBe(filter.rules?.action === DENY);
 });
 

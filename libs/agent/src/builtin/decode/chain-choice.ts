@@ -121,7 +121,7 @@ function rankChain(match: FilterChainMatch | undefined): (opening: Opening) => n
   const { destinationPort, prefixRanges, sourcePrefixRanges, sourcePorts, applicationProtocols } = others;
   const isMore = destinationPort !== undefined || applicationProtocols.length > 0;
   if (isMore || prefixRanges.length + sourcePrefixRanges.length + sourcePorts.length > 0)
-    throw new UnsupportedConfig('filterChainMatch', 'looks at more than the transport and the server name');
+    throw new UnsupportedConfig('filterChainMatch', 'matches more than the transport and the server name');
   return (opening) => {
     if (transportProtocol !== '' && transportProtocol !== getTransport(opening)) return -1;
     if (serverNames.length === 0) return 0;

@@ -79,7 +79,7 @@ export function decodeForwarding({ filters }: Pick<FilterChain, 'filters'>): For
     limit,
     unsupported = [],
   } = draft;
-  if (statPrefix === undefined || !choice) throw new UnsupportedConfig('filters', 'none passes anything on');
+  if (statPrefix === undefined || !choice) throw new UnsupportedConfig('filters', 'no filter forwards connections');
   return { statPrefix, choice, idle, maxAge, attempts, pause, access, limit, unsupported };
 }
 
@@ -142,7 +142,7 @@ function addTcp(draft: ForwardingDraft, tcp: TcpProxy): void {
   const { clusterSpecifier, statPrefix, maxConnectAttempts, backoffOptions } = tcp;
   const { prefix } = draft;
   const choice = prefix === undefined ? tcpChoice(clusterSpecifier) : { type: 'by server name' as const, prefix };
-  if (tcp.onDemand) throw new UnsupportedConfig('onDemand', 'destinations are not asked for at their first use');
+  if (tcp.onDemand) throw new UnsupportedConfig('onDemand', 'on-demand discovery of clusters is not supported');
   const { IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
   if (![IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE].includes(tcp.upstreamConnectMode))
     throw new UnsupportedConfig('upstreamConnectMode', 'is not known');

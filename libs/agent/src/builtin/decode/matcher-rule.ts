@@ -31,7 +31,7 @@ function isAllowed(on: RuleOnMatch): boolean {
   const action = config && asMessage(RbacMatchAction, config)?.action;
   if (action === RBAC_Action.ALLOW) return true;
   if (action === RBAC_Action.DENY) return false;
-  throw new UnsupportedConfig('matcher', 'comes to neither ALLOW nor DENY');
+  throw new UnsupportedConfig('matcher', 'results in neither ALLOW nor DENY');
 }
 
 function predicateRule(predicate: Predicate | undefined): CallerRule {

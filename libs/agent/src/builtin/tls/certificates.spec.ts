@@ -10,7 +10,7 @@ describe('a certificate', () => {
   let west: TestAuthority;
   let east: TestAuthority;
   beforeAll(async () => {
-    // Of one name: only their keys tell them apart.
+    // Both have the same name: only their keys differ.
     [west, east] = await Promise.all([TestAuthority.create('zone'), TestAuthority.create('zone')]);
   });
 

@@ -38,7 +38,7 @@ function hostSet(
   return hosts;
 }
 
-/** How often each priority is chosen, in percent. */
+/** Returns how often each priority is chosen, in percent. */
 function shares(hosts: HostSet): readonly number[] {
   const counts = [0, 0, 0];
   for (let i = 0; i < 3_000; i++) {

@@ -40,7 +40,7 @@ export class RefusedStores {
   constructor(private readonly parts: RefusedStoresOptions) {}
 
   /** Records a refusal, so that the operator sees which store to adopt. Never rejects. */
-  async note(zone: string, storeId: string, instance: string): Promise<void> {
+  async record(zone: string, storeId: string, instance: string): Promise<void> {
     const { store, clock, logger } = this.parts;
     const last = this.written.get(zone);
     const now = clock.now();
@@ -48,17 +48,17 @@ export class RefusedStores {
     const refused = { storeId, instance, refusedAt: now };
     this.written.set(zone, refused);
     try {
-      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
-      await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
+      const entries = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
+      await store.write({ changes: [], onRefusal: 'skip', metadata: entries });
     } catch (error) {
-      logger.warn('a refusal could not be noted', { zone, storeId, error: errorText(error) });
+      logger.warn('a refusal could not be recorded', { zone, storeId, error: errorText(error) });
     }
   }
 
   /** Returns the store that is refused now; undefined if there is none or the operator has adopted it. Throws Unavailable. */
   async of(zone: string): Promise<RefusedStore | undefined> {
-    const note = await this.parts.store.readMetadata(REFUSED_STORES_AREA, zone);
-    const refused = note && note['adopted'] !== true ? decodeRefusedStore(note) : undefined;
+    const entry = await this.parts.store.readMetadata(REFUSED_STORES_AREA, zone);
+    const refused = entry && entry['adopted'] !== true ? decodeRefusedStore(entry) : undefined;
     return refused && this.parts.clock.now() - refused.refusedAt <= REFUSAL_TTL ? refused : undefined;
   }
 
@@ -70,16 +70,16 @@ export class RefusedStores {
     const { store, sessions, logger } = this.parts;
     const standing = await sessions.session(zone);
     if (!standing) throw new NotFound(`zone ${zone} never had a session with this global`);
-    const note = (await store.readMetadata(REFUSED_STORES_AREA, zone)) ?? {};
-    const refused = decodeRefusedStore(note);
+    const entry = (await store.readMetadata(REFUSED_STORES_AREA, zone)) ?? {};
+    const refused = decodeRefusedStore(entry);
     const wanted = storeId ?? refused?.storeId ?? '';
     if (await sessions.adopt(zone, wanted)) {
       logger.warn('a zone was adopted', { zone, storeId: wanted, formerly: standing.storeId });
     }
     if (refused?.storeId === wanted) {
       // The entry stays: a repeated adoption means the same store.
-      const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...note, adopted: true } }];
-      await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
+      const entries = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...entry, adopted: true } }];
+      await store.write({ changes: [], onRefusal: 'skip', metadata: entries });
     }
     return { zone, storeId: wanted, formerly: standing.storeId };
   }
@@ -112,7 +112,7 @@ export class DoubtfulClaims {
   constructor(private readonly parts: DoubtfulClaimsOptions) {}
 
   /** Records a claim. Never rejects. */
-  async note(zone: string, doubt: Omit<DoubtfulClaim, 'seenAt'>): Promise<void> {
+  async record(zone: string, doubt: Omit<DoubtfulClaim, 'seenAt'>): Promise<void> {
     const seenAt = this.parts.clock.now();
     const last = this.written.get(zone);
     if (last?.claim === doubt.claim && last.instance === doubt.instance && seenAt - last.seenAt < MIN_RENEWAL_INTERVAL)
@@ -131,8 +131,8 @@ export class DoubtfulClaims {
 
   /** Returns the zone's claim; undefined if it has none. Throws Unavailable. */
   async of(zone: string): Promise<DoubtfulClaim | undefined> {
-    const note = await this.parts.store.readMetadata(DOUBTFUL_CLAIMS_AREA, zone);
-    return note && decodeDoubtfulClaim(note);
+    const entry = await this.parts.store.readMetadata(DOUBTFUL_CLAIMS_AREA, zone);
+    return entry && decodeDoubtfulClaim(entry);
   }
 
   private async write(zone: string, value: JsonObject | null): Promise<void> {
@@ -144,7 +144,7 @@ export class DoubtfulClaims {
         metadata: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }],
       });
     } catch (error) {
-      logger.warn('a doubtful claim could not be noted', { zone, error: errorText(error) });
+      logger.warn('a doubtful claim could not be recorded', { zone, error: errorText(error) });
     }
   }
 }
@@ -171,7 +171,7 @@ export interface StreamEnding {
 export class StreamEndings {
   private readonly ends = new BoundedMap<StreamEnding>(MAX_ENDINGS);
 
-  note(zone: string, end: StreamEnding): void {
+  record(zone: string, end: StreamEnding): void {
     this.ends.set(zone, { ...end, detail: sanitizePeerText(end.detail) });
   }
 

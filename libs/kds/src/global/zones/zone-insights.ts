@@ -96,18 +96,18 @@ export class ZoneInsights {
       value: this.describe(zone),
     }));
     const ended = described.filter(({ value }) => value && !isOnline(value));
-    const open = described.filter((note) => !ended.includes(note));
+    const open = described.filter((entry) => !ended.includes(entry));
     await Promise.all([
-      open.length > 0 ? this.writeNotes(open) : undefined,
-      ...ended.map((note) => this.writeNotes([note], this.sessions.get(note.key))),
+      open.length > 0 ? this.writeEntries(open) : undefined,
+      ...ended.map((entry) => this.writeEntries([entry], this.sessions.get(entry.key))),
     ]);
   }
 
-  private async writeNotes(notes: readonly MetadataEntry[], session?: number): Promise<void> {
-    const [zone = ''] = notes.map(({ key }) => key);
+  private async writeEntries(entries: readonly MetadataEntry[], session?: number): Promise<void> {
+    const [zone = ''] = entries.map(({ key }) => key);
     const right = session === undefined ? {} : { session: { zone, session } };
     try {
-      await this.options.store.write({ changes: [], onRefusal: 'skip', metadata: notes, ...right });
+      await this.options.store.write({ changes: [], onRefusal: 'skip', metadata: entries, ...right });
     } catch (error) {
       if (error instanceof Fenced) return;
       this.options.logger.warn('insights of zones could not be written', { error: errorText(error) });
@@ -131,10 +131,10 @@ export class ZoneInsights {
   private async findLastInsight(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
     const { store, sessions, clock } = this.options;
-    const [note, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
-    if (!note) return undefined;
-    if (isLive(note, clock.now()) && isOfSession(note, standing)) return note;
-    return isOnline(note) ? { ...note, health: 'Offline', offline: toAbandonedEnd(note) } : note;
+    const [entry, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
+    if (!entry) return undefined;
+    if (isLive(entry, clock.now()) && isOfSession(entry, standing)) return entry;
+    return isOnline(entry) ? { ...entry, health: 'Offline', offline: toAbandonedEnd(entry) } : entry;
   }
 
   private evaluate(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {

@@ -231,8 +231,8 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
   logger.info('deleting what is left of a deleted zone', { zone, resources: remains.length });
   const fence = { epoch: term.epoch, holder: term.holder };
   // Metadata entries first: a session that opens meanwhile must not resume from points of deleted copies.
-  for (const notes of splitIntoBatches(forgotten, MAX_BATCH)) {
-    await store.write({ changes: [], onRefusal: 'skip', fence, session, metadata: notes });
+  for (const entries of splitIntoBatches(forgotten, MAX_BATCH)) {
+    await store.write({ changes: [], onRefusal: 'skip', fence, session, metadata: entries });
   }
   for (const batch of splitIntoBatches(remains, MAX_BATCH)) {
     const changes = batch.map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
@@ -247,5 +247,5 @@ async function listEntryDeletions(store: ResourceStore, zone: string): Promise<r
   const area = peerArea(zone);
   const own = (await store.listMetadata(area)).map(({ key }): MetadataEntry => ({ area, key, value: null }));
   const others = [...ZONE_AREAS.map((name) => ({ area: name, key: zone })), reportedEntry(zone)];
-  return [...own, ...others.map((note) => ({ ...note, value: null }))];
+  return [...own, ...others.map((entry) => ({ ...entry, value: null }))];
 }

@@ -55,7 +55,7 @@ export class ZoneLivenessTracker {
   private readonly servingSince: number;
   private readonly seen = new Map<string, SeenSign>();
   private readonly reported = new Map<string, ReportedLoss>();
-  private looked: number | undefined;
+  private lastReadAt: number | undefined;
 
   constructor(private readonly clock: Clock) {
     this.servingSince = clock.elapsed();
@@ -76,47 +76,47 @@ export class ZoneLivenessTracker {
     for (const known of [this.seen, this.reported])
       for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
     for (const [zone, sign] of signs) this.see(zone, sign);
-    this.looked = asked;
+    this.lastReadAt = asked;
   }
 
   /** As of the last `refresh`; undefined before the first. */
   zones(): KnownZones | undefined {
-    const { looked } = this;
-    if (looked === undefined) return undefined;
+    const { lastReadAt } = this;
+    if (lastReadAt === undefined) return undefined;
     const ofPeer = (wanted: SeenSign['peer']): [string, SeenSign][] =>
       [...this.seen].filter(([, { peer }]) => peer === wanted);
-    const live = ofPeer('causeway').filter(([, { online, at }]) => online && looked - at <= STALE_AFTER);
+    const live = ofPeer('causeway').filter(([, { online, at }]) => online && lastReadAt - at <= STALE_AFTER);
     const names = (zones: readonly [string, SeenSign][]): readonly string[] => zones.map(([zone]) => zone).sort();
     return { connected: names(live), kuma: names(ofPeer('kuma')) };
   }
 
   /** Returns the desired `Zone.status.lost`, as of the last `refresh`; undefined if the zone is lost for no mesh. */
   findLoss(zone: Resource, rules: LostRules): ZoneLoss | undefined {
-    const { servingSince, looked = servingSince } = this;
+    const { servingSince, lastReadAt = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
-    const former = this.findReportedLoss(zone, looked - findLongestWait(zone, rules));
+    const former = this.findReportedLoss(zone, lastReadAt - findLongestWait(zone, rules));
     // The session of an insight from before this term may be over, so such an insight ends no loss.
     const counts = seen !== undefined && (seen.isNew || !former);
-    const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
+    const connected = counts && seen.online && lastReadAt - seen.at <= STALE_AFTER;
     const contact = { connected, lastSeen: seen?.at, servingSince, reportedSince: former?.at };
     const after = [rules.zone, ...rules.meshes.values()].map((rule) => rule.after);
-    const since = findLostSince({ after: Math.min(...after) }, contact, looked);
+    const since = findLostSince({ after: Math.min(...after) }, contact, lastReadAt);
     if (since === undefined) return undefined;
     const known = since === former?.at ? former : { since: this.formatDate(since), at: since };
     this.reported.set(zone.id.name, known);
-    return computeZoneLoss(rules, looked - since, known.since);
+    return computeZoneLoss(rules, lastReadAt - since, known.since);
   }
 
   /** Returns the desired session in `Zone.status`, as of the last `refresh`. */
   toSession(zone: Resource): ZoneSession {
-    const { looked } = this;
+    const { lastReadAt } = this;
     const seen = this.seen.get(zone.id.name);
     const former = readReportedSession(zone);
-    if (seen === undefined || looked === undefined) return former;
+    if (seen === undefined || lastReadAt === undefined) return former;
     const since = former.disconnectedSince;
     const counts = seen.isNew || since === undefined;
-    const isConnected = counts && seen.online && looked - seen.at <= STALE_AFTER;
-    const isAway = !isConnected && (since !== undefined || looked - seen.at >= DISCONNECTED_AFTER);
+    const isConnected = counts && seen.online && lastReadAt - seen.at <= STALE_AFTER;
+    const isAway = !isConnected && (since !== undefined || lastReadAt - seen.at >= DISCONNECTED_AFTER);
     const peer = seen.peer ?? former.peer;
     return {
       ...(isAway && { disconnectedSince: since ?? this.formatDate(seen.at) }),
@@ -126,7 +126,7 @@ export class ZoneLivenessTracker {
 
   private see(zone: string, found: Omit<SeenSign, 'at' | 'isNew'>): void {
     if (this.seen.get(zone)?.sign === found.sign) return;
-    const [at, isNew] = [this.clock.elapsed(), this.looked !== undefined];
+    const [at, isNew] = [this.clock.elapsed(), this.lastReadAt !== undefined];
     this.seen.set(zone, { ...found, at, isNew });
   }
 

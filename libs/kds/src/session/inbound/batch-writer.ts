@@ -11,7 +11,7 @@ const MAX_SHARED_BATCH = 100;
 const MAX_BATCH_BYTES = 1024 * 1024;
 
 /** One write with the fence of a session or term. */
-export type FencedWrite = (changes: readonly Change[], notes: readonly MetadataEntry[]) => Promise<WriteResult>;
+export type FencedWrite = (changes: readonly Change[], entries: readonly MetadataEntry[]) => Promise<WriteResult>;
 
 /** A change and its approximate size. */
 export interface SizedChange {
@@ -35,15 +35,15 @@ export class BatchWriter {
   }
 
   /** Writes the changes and returns the result of each. Does nothing if there are neither changes nor metadata entries. */
-  async write(changes: readonly SizedChange[], notes: readonly MetadataEntry[]): Promise<WriteResult['results']> {
+  async write(changes: readonly SizedChange[], entries: readonly MetadataEntry[]): Promise<WriteResult['results']> {
     const results: WriteResult['results'][number][] = [];
-    if (changes.length === 0 && notes.length === 0) return results;
+    if (changes.length === 0 && entries.length === 0) return results;
     let from = 0;
     let isRaised = false;
     do {
       const end = findBatchEnd(changes, from, this.isShared() ? MAX_SHARED_BATCH : MAX_BATCH);
       const batch = changes.slice(from, end).map(({ change }) => change);
-      const written = await this.once(batch, end === changes.length ? selectEntries(notes, isRaised) : []);
+      const written = await this.once(batch, end === changes.length ? selectEntries(entries, isRaised) : []);
       for (const result of written.results) results.push(result);
       isRaised ||= written.results.some((result) => findCountedOrder(result) !== undefined);
       this.reached = written.revision;
@@ -59,8 +59,8 @@ export function findCountedOrder(result: WriteResult['results'][number] | undefi
 }
 
 /** Returns the metadata entries to write; resume points are dropped if an earlier batch raised a creation order. */
-function selectEntries(notes: readonly MetadataEntry[], isRaised: boolean): readonly MetadataEntry[] {
-  return isRaised ? notes.filter((note) => note.unlessRaised !== true) : notes;
+function selectEntries(entries: readonly MetadataEntry[], isRaised: boolean): readonly MetadataEntry[] {
+  return isRaised ? entries.filter((entry) => entry.unlessRaised !== true) : entries;
 }
 
 /** Returns the deletion of a resource at any revision. */

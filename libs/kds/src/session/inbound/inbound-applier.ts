@@ -85,8 +85,10 @@ export class InboundApplier {
       change: content,
       bytes: bytesOf(wireKey),
     }));
-    const notes = this.notes(kind, changes, point);
-    const results = await this.batches.write([...puts, ...deleted.map(toDeletion)], notes).finally(() => copies.end());
+    const entries = this.entries(kind, changes, point);
+    const results = await this.batches
+      .write([...puts, ...deleted.map(toDeletion)], entries)
+      .finally(() => copies.end());
     pendingDeletion.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
@@ -127,7 +129,7 @@ export class InboundApplier {
     return this.pendingDeletion.close();
   }
 
-  private notes(
+  private entries(
     kind: string,
     changes: InboundChanges<CopyPut>,
     point: ResumePoint | undefined,
@@ -138,18 +140,18 @@ export class InboundApplier {
     const { peerState, clock } = this.options;
     const now = clock.now();
     const evaluated = pendingDeletion.evaluatePoint(point);
-    const notes = pendingDeletion.forgottenPoints();
+    const entries = pendingDeletion.forgottenPoints();
     const incarnation = completed ? peerState.recordIncarnation(evaluated.known) : undefined;
-    if (incarnation) notes.push(incarnation);
+    if (incarnation) entries.push(incarnation);
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While resources are held, the next session must receive the full state again.
     if (!isDue || evaluated.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
-      return notes;
-    if (this.isRaisedBeside(kind, changes)) return notes;
+      return entries;
+    if (this.isRaisedBeside(kind, changes)) return entries;
     this.notedAt.set(kind, now);
     const reached = peerState.recordPoint(kind, point);
-    return [...notes, this.options.sendsOrders ? { ...reached, unlessRaised: true } : reached];
+    return [...entries, this.options.sendsOrders ? { ...reached, unlessRaised: true } : reached];
   }
 
   private mayNoteView(now: number): boolean {

@@ -13,15 +13,15 @@ const sized = (bytes: number): SizedChange => ({ change: { type: 'delete', id, e
 describe('writes', () => {
   const batches = async (changes: readonly SizedChange[], isShared = false): Promise<readonly number[]> => {
     const sizes: number[] = [];
-    const notes: (readonly MetadataEntry[])[] = [];
-    const once = (batch: readonly Change[], noted: readonly MetadataEntry[]): Promise<WriteResult> => {
+    const entries: (readonly MetadataEntry[])[] = [];
+    const once = (batch: readonly Change[], recorded: readonly MetadataEntry[]): Promise<WriteResult> => {
       sizes.push(batch.length);
-      notes.push(noted);
+      entries.push(recorded);
       return Promise.resolve({ revision: sizes.length, incarnation: '', results: [] });
     };
-    const note: MetadataEntry = { area: 'a', key: 'k', value: null };
-    await new BatchWriter(once, () => isShared).write(changes, [note]);
-    expect(notes.map(({ length }) => length)).toEqual([...sizes.slice(1).map(() => 0), 1]);
+    const entry: MetadataEntry = { area: 'a', key: 'k', value: null };
+    await new BatchWriter(once, () => isShared).write(changes, [entry]);
+    expect(entries.map(({ length }) => length)).toEqual([...sizes.slice(1).map(() => 0), 1]);
     return sizes;
   };
 
@@ -120,7 +120,7 @@ it('a peer’s log lines are bounded, and what was left out is counted', () => {
   for (let i = 0; i < 100; i++) limited.child({ i }).warn('bad');
   expect(lines).toHaveLength(20);
   clock.advance(10_000);
-  expect(lines.slice(20)).toEqual(['more was said of this peer than is logged{"lines":80,"seconds":10}']);
+  expect(lines.slice(20)).toEqual(['further lines about this peer were not logged{"lines":80,"seconds":10}']);
   limited.warn('again');
   expect(lines).toHaveLength(22);
 });

@@ -128,7 +128,7 @@ export class InboundHalf implements SessionHalf {
       clock,
       logger: this.logger,
       tracer: session.tracer,
-      write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),
+      write: (changes, entries) => this.share.write(changes, () => write(changes, entries)),
       isShared: () => this.share.isShared,
       sendsOrders: extensions.includes(Extension.order),
       ...(kuma ? { kuma } : {}),

@@ -1,7 +1,7 @@
 import { InboundQueue, type MessageConsumer, InboundBudget } from './inbound-queue';
 import type { ListenedStream, StreamListener } from '../peer-stream';
 
-/** A stream of a test: says whether it is read. */
+/** A stream of a test that records whether it is read. */
 class TestStream implements ListenedStream {
   isRead = true;
   listener: StreamListener | undefined;

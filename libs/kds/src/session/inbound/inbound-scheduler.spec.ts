@@ -1,6 +1,6 @@
 import { FairQueue } from './inbound-scheduler';
 
-/** Work that ends when the test ends it; `order` says what has begun. */
+/** Work that ends when the test ends it; `order` records what has begun. */
 function bench(slots: number): {
   readonly order: string[];
   add(key: string, cost: number): Promise<void>;

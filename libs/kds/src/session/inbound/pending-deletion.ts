@@ -173,8 +173,8 @@ export class PendingDeletion implements ConfirmationListener {
     const { peerState, clock, hold, batches } = this.options;
     const { known, heldUntil } = decideIncarnation(peerState.incarnation, incarnation, clock.now(), hold);
     // Written immediately: the hold runs from the first sight of the incarnation, across all sessions.
-    const note = heldUntil === undefined ? undefined : peerState.recordIncarnation(known);
-    if (note) void batches.write([], [note]).catch((error: unknown) => this.failed(error));
+    const entry = heldUntil === undefined ? undefined : peerState.recordIncarnation(known);
+    if (entry) void batches.write([], [entry]).catch((error: unknown) => this.failed(error));
     return heldUntil;
   }
 
@@ -207,10 +207,10 @@ export class PendingDeletion implements ConfirmationListener {
     if (this.closed) return;
     const known = incarnation === undefined ? confirmIncarnation(peerState.incarnation) : { accepted: incarnation };
     const deletions = [...this.held.values()].flatMap((ids) => [...ids.values()].map(toDeletion));
-    const note = peerState.incarnationNote(known);
+    const entry = peerState.incarnationEntry(known);
     this.release?.cancel();
     try {
-      await batches.write(deletions, note ? [note] : []);
+      await batches.write(deletions, entry ? [entry] : []);
       peerState.recordIncarnation(known);
       this.rolledBack = undefined;
       this.held.clear();
