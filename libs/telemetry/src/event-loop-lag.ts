@@ -1,4 +1,4 @@
-import { createHistogram, performance } from 'node:perf_hooks';
+import { createHistogram } from 'node:perf_hooks';
 import { afterTick, systemClock, type Clock, type Timer } from '@causeway/runtime';
 import { Gauge, type Registry } from 'prom-client';
 
@@ -6,7 +6,7 @@ import { Gauge, type Registry } from 'prom-client';
 const RESOLUTION = 10;
 /** Interval at which it is decided whether the event loop works, ms. */
 const CHECK_INTERVAL = 1_000;
-/** Share of time at work between two checks from which the event loop works. */
+/** CPU time between two checks from which the event loop works, as a share of a core: on a busy machine its own time passes while others run. */
 const MIN_WORK = 0.1;
 /** Number of checks in a row without work after which no more samples are taken. */
 const MAX_RESTS = 3;
@@ -29,7 +29,7 @@ const NAMES: readonly Summary[] = ['min', 'max', 'mean', 'stddev', 'p50', 'p90',
  */
 export class EventLoopLag {
   private readonly recorded = createHistogram();
-  private used = performance.eventLoopUtilization();
+  private used = process.cpuUsage();
   private rests = MAX_RESTS;
   private checking: Timer | undefined;
   private sampling: Timer | undefined;
@@ -77,9 +77,9 @@ export class EventLoopLag {
 
   private check(delay: number): void {
     this.record(RESOLUTION + delay);
-    const used = performance.eventLoopUtilization();
-    const isAtWork = performance.eventLoopUtilization(used, this.used).utilization >= MIN_WORK;
-    this.used = used;
+    const { user, system } = process.cpuUsage(this.used);
+    this.used = process.cpuUsage();
+    const isAtWork = (user + system) / 1_000 >= MIN_WORK * this.checkInterval;
     this.rests = isAtWork ? 0 : this.rests + 1;
     if (this.isSampling && !this.sampling) this.sample();
   }
