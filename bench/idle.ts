@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isJsonArray, isJsonObject, type JsonValue } from '@causeway/resources';
 import { QuickstartRun } from '../test/e2e/quickstart-run';
 import { until } from '../test/support/until';
 import { memory, type ByName } from './support/process-metrics';
@@ -47,20 +48,22 @@ async function putServices(run: QuickstartRun): Promise<void> {
   await until('west knows all services', async () => (await countNamed(run.restUrl('west'))) >= SERVICES, PATIENCE);
 }
 
-interface ServiceList {
-  readonly items: readonly { readonly status?: { readonly vip?: unknown; readonly addresses?: readonly unknown[] } }[];
-  readonly next?: string | null;
-}
-
+/** Returns how many services have an address and a name. */
 async function countNamed(url: string): Promise<number> {
   let count = 0;
-  for (let page: string | null = `${url}/meshes/default/meshservices?size=1000`; page !== null;) {
-    const answer = await adminFetch(page);
-    const { items, next = null } = (await answer.json()) as ServiceList;
-    count += items.filter(({ status }) => status?.vip !== undefined && (status.addresses ?? []).length > 0).length;
-    page = next;
+  for (let page: unknown = `${url}/meshes/default/meshservices?size=1000`; typeof page === 'string';) {
+    const list: unknown = JSON.parse(await (await adminFetch(page)).text());
+    if (!isJsonObject(list) || !isJsonArray(list['items'])) throw new Error(`${page}: no list`);
+    count += list['items'].filter(isNamed).length;
+    page = list['next'];
   }
   return count;
+}
+
+function isNamed(service: JsonValue): boolean {
+  const status = isJsonObject(service) ? service['status'] : undefined;
+  if (!isJsonObject(status) || status['vip'] === undefined) return false;
+  return isJsonArray(status['addresses']) && status['addresses'].length > 0;
 }
 
 /** Process ids of the parts of the demo. */

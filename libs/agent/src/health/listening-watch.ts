@@ -33,7 +33,7 @@ const PROBE_TIMEOUT = 200;
 const UNSEEN_TIME = 10_000;
 
 /** Runs `ss`, which prints each TCP socket of these ports that ends. It writes whole blocks into a pipe unless `stdbuf` asks for lines. */
-export function monitorSockets(
+function monitorSockets(
   ports: readonly number[],
   { clock, onEvent }: Pick<LastingProgramOptions, 'clock' | 'onEvent'>,
 ): SocketMonitor {
