@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import { LastingProgram } from './lasting-program';
+import { LastingProgram } from '../programs/lasting-program';
 import { systemTools, type NetworkTools } from './network-tools';
 import { CAPTURE_TABLE, listCaptureRoutes, ROUTE_PROTOCOL, type NetworkPlan } from './ruleset';
 

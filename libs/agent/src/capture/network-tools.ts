@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { ENVIRONMENT } from '../programs/lasting-program';
 
 interface ProgramResult {
   readonly code: number | null;
@@ -16,8 +17,6 @@ export interface NetworkTools {
 
 /** Debian packages of the programs. */
 const PACKAGES = { nft: 'nftables', ip: 'iproute2' };
-/** Environment of the programs. */
-export const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
 /** Timeout of a program, ms; a change of 10,000 services takes a third of a second. */
 const TIMEOUT = 20_000;
 /** Maximum length of kept output, characters. */

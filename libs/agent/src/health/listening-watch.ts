@@ -1,5 +1,5 @@
 import { underSignals, type Clock } from '@causeway/runtime';
-import { LastingProgram, type LastingProgramOptions } from '../capture/lasting-program';
+import { LastingProgram, type LastingProgramOptions } from '../programs/lasting-program';
 import { isListening, listListeningByPort, type SocketsByPort } from './listening-sockets';
 import { probeTcp, type ProbeTarget } from './probes';
 

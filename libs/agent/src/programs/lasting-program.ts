@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Backoff, type Clock, type Timer } from '@causeway/runtime';
-import { ENVIRONMENT } from './network-tools';
 
 /** Program that prints a line for each event, for as long as it runs. */
 export interface LastingProgramOptions {
@@ -12,6 +11,8 @@ export interface LastingProgramOptions {
   readonly clock: Clock;
 }
 
+/** Environment of programs of the system. */
+export const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
 /** Time after its start for which a program may not report events yet, ms. */
 const START_TIME = 1_000;
 const RESTART = { base: 100, cap: 30_000 };
