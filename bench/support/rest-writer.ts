@@ -36,7 +36,7 @@ function meshService(service: string, port: number): ServiceWrite {
 export class RestWriter {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(private readonly plane: ProcessPlane) {}
+  constructor(private readonly plane: Pick<ProcessPlane, 'restUrl'>) {}
 
   /** Resolves when the write is answered with success; rejects otherwise. */
   put({ path, body }: ServiceWrite): Promise<void> {

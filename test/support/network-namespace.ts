@@ -100,6 +100,10 @@ export class NetworkNamespace implements NetworkTools {
     }
   }
 
+  get enterCommand(): readonly string[] {
+    return ['nsenter', ...this.enter];
+  }
+
   /** Returns the words of `nsenter` that run a command in it. */
   get enter(): readonly string[] {
     return ['-t', String(this.keeper.pid), '-n'];

@@ -1,5 +1,5 @@
 import { ownZone, type ControlPlane, type Registry } from '@causeway/resources';
-import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import { afterTick, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import { followIndex, type IndexChange, type IndexReader, type ResourceStore } from '@causeway/store';
 import {
   authoritySecret,
@@ -117,7 +117,7 @@ export class SelfIssuedCertificates implements ServerCertificates {
   }
 
   private scheduleCheck(): void {
-    this.timer = this.options.clock.after(CHECK_INTERVAL, () => {
+    this.timer = afterTick(this.options.clock, CHECK_INTERVAL, () => {
       this.refresh();
       this.scheduleCheck();
     });

@@ -9,6 +9,7 @@ export { rawStats } from './raw-stats';
 export { PlaneProcesses } from '../src/builtin/processes/plane-processes';
 export type { AgentStatus } from '../src/machine/status';
 export { DirectPlane, type DirectPlaneOptions } from '../src/direct/direct-plane';
+export { LastingProgram } from '../src/programs/lasting-program';
 export { MachineNetwork } from '../src/capture/machine-network';
 export { NetworkFailure, type NetworkTools } from '../src/capture/network-tools';
 export type { NetworkPlan } from '../src/capture/ruleset';

@@ -68,8 +68,8 @@ export class AuthorityLifecycle {
   async turn(): Promise<void> {
     const { authority, fence, logger } = this.options;
     try {
-      let state = await authority.ensure(fence);
-      const request = await this.requests.getPending();
+      const [ensured, request] = await Promise.all([authority.ensure(fence), this.requests.getPending()]);
+      let state = ensured;
       if (request) state = await this.execute(request, state);
       if (state.step.type === 'steady') this.completeSince = undefined;
       else state = await this.advance(state);

@@ -48,10 +48,12 @@ export {
 } from './settings/setting';
 export { REQUEST_ID, resolveRequestId } from './request-id';
 export { parseServerList } from './settings/server-list';
+export { afterTick, nextTickAt, sleepUntilTick } from './shared-ticks';
 export { SingleFlight } from './single-flight';
 export { splitIntoBatches, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { asStep, noTracer, requestTrace, type RequestTrace, type Span, type StepOptions, type Tracer } from './tracer';
+export { WakeableSleep } from './wakeable-sleep';
 export { startWorkerThread, type WorkerThread } from './worker-thread';
 export { CallerLog, RateLimitedLogger } from './rate-limited-logger';

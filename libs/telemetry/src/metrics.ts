@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { EventLoopLag, registerEventLoopLag } from './event-loop-lag';
 
 /** A metric whose value is read when Prometheus scrapes. */
 export interface Metric {
@@ -54,10 +55,18 @@ export const MAX_SERIES = 2_100;
 /** Gauges whose names end like counters' (`promtool check metrics` complains); their parts by type have other names. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** Longest delay of a timer, ms: Node's own samples of the event loop's delay would wake an idle process. */
+const NEVER = 2 ** 31 - 1;
+
+/** Of this process, whose registries share it. */
+const eventLoopLag = new EventLoopLag();
+
 /** Creates the registry of one program: Node's default metrics, `metrics` and `histograms`, with `METRIC_PREFIX`. */
 export function createMetrics(metrics: readonly Metric[], histograms: readonly HistogramMetric[] = []): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
+  eventLoopLag.start();
+  registerEventLoopLag(registry, eventLoopLag);
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   for (const metric of metrics) registry.registerMetric(readWhenScraped(metric));
   for (const { metric } of histograms) registry.registerMetric(metric);

@@ -1,5 +1,5 @@
 import { applyDefaults, applyShipped } from '@causeway/admission';
-import { aborted, errorText, type LeaderTerm, type Timer } from '@causeway/runtime';
+import { aborted, afterTick, errorText, type LeaderTerm, type Timer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from '../core.module';
@@ -81,7 +81,7 @@ export async function runPeriodically(
         if (!signal.aborted)
           waiting.set(
             task,
-            clock.after(task.every ?? TASK_INTERVAL, () => begin(task)),
+            afterTick(clock, task.every ?? TASK_INTERVAL, () => begin(task)),
           );
       });
     underWay.add(work);

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Settings, Timer } from '@causeway/runtime';
+import { afterTick, type Clock, type Logger, type Settings, type Timer } from '@causeway/runtime';
 import type { SharedSettings } from './settings';
 
 /** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
@@ -14,7 +14,7 @@ export interface SettingsReloadParts<S extends SharedSettings> {
   readonly values: S;
   /** Reads all sources again. */
   readonly reread: () => RereadSettings<S>;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -78,7 +78,7 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
   }
 
   private schedule(): void {
-    this.timer = this.parts.clock.after(CHECK_INTERVAL, () => {
+    this.timer = afterTick(this.parts.clock, CHECK_INTERVAL, () => {
       this.check();
       this.schedule();
     });

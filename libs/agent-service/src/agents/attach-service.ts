@@ -4,7 +4,15 @@ import { LEASED_BY } from '@causeway/controllers';
 import { readPeerAddress } from '@causeway/grpc-server';
 import { Enrolment } from '@causeway/kinds';
 import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
-import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
+import {
+  CallerLog,
+  type Clock,
+  errorText,
+  type Logger,
+  type Rate,
+  sleepUntilTick,
+  TokenBucket,
+} from '@causeway/runtime';
 import type { AgentLeaseStore, IndexChange, IndexEvent } from '@causeway/store';
 import { Metadata, type Server } from '@grpc/grpc-js';
 import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-registrations';
@@ -137,7 +145,7 @@ export class AgentServer {
   private async check(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     while (!signal.aborted) {
-      await clock.sleep(CHECK_INTERVAL, signal);
+      await sleepUntilTick(clock, CHECK_INTERVAL, signal);
       for (const stream of this.streams) stream.checkTime(clock.now());
     }
   }

@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { type Clock, errorText, type Logger, sleepUntilTick, splitIntoBatches } from '@causeway/runtime';
 import type { AgentLeaseStore, HeldLease, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
 /** Stream of an agent, as seen by the keeper of its leases. */
@@ -94,7 +94,7 @@ export class ReplicaLeases {
     const { clock } = this.options;
     this.renewedAt = clock.elapsed();
     while (!signal.aborted) {
-      await clock.sleep(Math.min(RENEW_INTERVAL, this.options.length * RENEW_SHARE), signal);
+      await sleepUntilTick(clock, Math.min(RENEW_INTERVAL, this.options.length * RENEW_SHARE), signal);
       if (!signal.aborted) await this.renew();
     }
   }

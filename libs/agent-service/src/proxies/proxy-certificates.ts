@@ -1,7 +1,7 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { BACKDATED, createWorkloadKey, type WorkloadCertificate } from '@causeway/identity';
 import { identityKey, type Identity } from '@causeway/resources';
-import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import { afterTick, Backoff, CallerLog, type Clock, errorText, type Logger, type Timer } from '@causeway/runtime';
 import type { IdentityCertificate } from '@causeway/xds-translation';
 import type { CertificateOwner, CertificateSigner } from './certificate-signer';
 import type { ProxyKey } from './proxy-node';
@@ -159,7 +159,7 @@ export class ProxyCertificates {
 
   private schedule(): void {
     if (this.timer || this.isClosed) return;
-    this.timer = this.options.clock.after(POLL_INTERVAL, () => {
+    this.timer = afterTick(this.options.clock, POLL_INTERVAL, () => {
       this.timer = undefined;
       this.tick();
       if (this.entries.size > 0) this.schedule();

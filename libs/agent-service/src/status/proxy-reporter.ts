@@ -1,5 +1,5 @@
 import type { StorePoint } from '@causeway/resources';
-import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { type Clock, errorText, type Logger, sleepUntilTick, splitIntoBatches } from '@causeway/runtime';
 import type { ProxyFacts, ProxySession, ProxySessionStore } from '@causeway/store';
 import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObservation } from './proxy-facts';
 
@@ -96,7 +96,7 @@ export class ProxyReporter {
     const { clock } = this.options;
     while (!signal.aborted) {
       await this.report();
-      await clock.sleep(REPORT_INTERVAL, signal);
+      await sleepUntilTick(clock, REPORT_INTERVAL, signal);
     }
   }
 

@@ -1,7 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { errorText, WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
 import { DIRECT_TABLE } from './service-maps';
+import { NetworkMonitors } from './network-monitors';
 import { NetworkFailure, systemTools, type NetworkTools } from './network-tools';
 import {
   CAPTURE_TABLE,
@@ -43,8 +44,10 @@ interface InstalledText {
 /** File in the state folder whose presence means that rules of this agent may be installed. */
 const MARKER_FILE = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
-/** Interval at which rules and routes are checked, ms. */
-const POLL_INTERVAL = 2_000;
+/** Interval at which rules and routes are checked while nothing reports their changes, ms, and while something does. */
+const [POLL_INTERVAL, RESYNC_INTERVAL] = [2_000, 30_000];
+/** Time for which changes gather before rules and routes are checked, and minimum time between two checks, ms. */
+const [GATHER_TIME, MIN_INTERVAL] = [100, 1_000];
 /** The interval while they cannot be restored, ms. */
 const RETRY_INTERVAL = 15_000;
 const OWNER = /comment "causeway-agent ([^"\s]+)"/;
@@ -66,6 +69,9 @@ export class MachineNetwork {
   private isLost = false;
   private problem: string | undefined;
   private restored: Pick<NetworkStatus, 'restored' | 'restoredAt'> = { restored: 0 };
+  private checkedAt = -Infinity;
+  /** Ends the wait for the next check. */
+  private wake = (): void => undefined;
   /** Changes run one after the other. */
   private last: Promise<unknown> = Promise.resolve();
 
@@ -101,27 +107,50 @@ export class MachineNetwork {
   }
 
   /**
-   * Checks rules and routes every two seconds until `signal` aborts, restores those that another program flushed or
-   * changed, counts and logs that. Calls `changed` when `guards` may return another result. Resolves after the last
-   * check.
+   * Checks rules and routes until `signal` aborts, when the kernel reports a change of theirs and every half minute; every two seconds while no
+   * program reports changes. Restores those that another program flushed or changed, counts and logs that. Calls `changed` when `guards` may return
+   * another result. Resolves after the last check.
    */
   async watch(clock: Clock, logger: Logger, changed: () => void, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(this.problem === undefined ? POLL_INTERVAL : RETRY_INTERVAL, signal);
-      if (signal.aborted) return;
-      const before = this.problem;
-      const isRestored = await this.enqueue(() => this.checkAndRestore()).catch(() => false);
-      if (isRestored) {
-        this.restored = { restored: this.restored.restored + 1, restoredAt: clock.now() };
-        logger.warn('somebody has removed or changed rules or routes of the agent: they are put back', {
-          times: this.restored.restored,
-        });
+    const sleep = new WakeableSleep(clock);
+    this.wake = () => sleep.wake();
+    const monitors = new NetworkMonitors({ ...this.options, clock, onEvent: this.wake });
+    try {
+      while (!signal.aborted) {
+        const isInstalled = this.isCapturing;
+        monitors.follow(this.plan, isInstalled);
+        const resync = monitors.areRunning ? RESYNC_INTERVAL : POLL_INTERVAL;
+        // Rules that fail to be restored change too.
+        if (this.problem !== undefined) await clock.sleep(RETRY_INTERVAL, signal);
+        else await sleep.sleep(isInstalled ? resync : Infinity, signal);
+        const early = this.checkedAt + MIN_INTERVAL - clock.elapsed();
+        if (this.isCapturing) await clock.sleep(Math.max(GATHER_TIME, early), signal);
+        if (signal.aborted) return;
+        await this.check(clock, logger, changed);
+        this.checkedAt = clock.elapsed();
       }
-      if (this.problem === before && !isRestored) continue;
-      if (this.problem !== undefined && this.problem !== before)
-        logger.error('rules or routes of the agent cannot be put back', { reason: this.problem });
-      changed();
+    } finally {
+      monitors.close();
     }
+  }
+
+  private async check(clock: Clock, logger: Logger, changed: () => void): Promise<void> {
+    const before = this.problem;
+    const isRestored = await this.enqueue(() => this.checkAndRestore()).catch(() => false);
+    if (isRestored) {
+      this.restored = { restored: this.restored.restored + 1, restoredAt: clock.now() };
+      logger.warn('somebody has removed or changed rules or routes of the agent: they are put back', {
+        times: this.restored.restored,
+      });
+    }
+    if (this.problem === before && !isRestored) return;
+    if (this.problem !== undefined && this.problem !== before)
+      logger.error('rules or routes of the agent cannot be put back', { reason: this.problem });
+    changed();
+  }
+
+  private get isCapturing(): boolean {
+    return renderRuleset(this.plan, this.options.instance) !== undefined;
   }
 
   /** Removes all rules and routes, also those of a killed earlier run. Idempotent. */
@@ -141,6 +170,7 @@ export class MachineNetwork {
 
   private async applyPlan(plan: NetworkPlan): Promise<void> {
     this.plan = plan;
+    this.wake();
     try {
       await this.install(plan);
       this.problem = undefined;
@@ -154,7 +184,7 @@ export class MachineNetwork {
 
   /** Returns whether something was missing and is restored. Rejects if it cannot be restored. */
   private async checkAndRestore(): Promise<boolean> {
-    if (renderRuleset(this.plan, this.options.instance) === undefined) return false;
+    if (!this.isCapturing) return false;
     if (this.ruleset !== undefined) {
       const { rules, routes } = await this.readInstalled();
       if (rules === this.installed.rules && routes === this.installed.routes) return false;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { ENVIRONMENT } from '../programs/lasting-program';
 
 interface ProgramResult {
   readonly code: number | null;
@@ -10,11 +11,12 @@ interface ProgramResult {
 export interface NetworkTools {
   /** Resolves with the output. Rejects if the program cannot be started, fails, or exceeds its timeout. */
   run(program: 'nft' | 'ip', args: readonly string[], input?: string): Promise<string>;
+  /** Command before that of a program that lasts, which runs it where `run` does. */
+  readonly enterCommand?: readonly string[];
 }
 
 /** Debian packages of the programs. */
 const PACKAGES = { nft: 'nftables', ip: 'iproute2' };
-const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
 /** Timeout of a program, ms; a change of 10,000 services takes a third of a second. */
 const TIMEOUT = 20_000;
 /** Maximum length of kept output, characters. */

@@ -122,7 +122,7 @@ describe('plaintextReachable', () => {
     await once(server, 'listening');
     const at = server.address();
     const servicePort = typeof at === 'object' && at ? at.port : 0;
-    const sockets = (await listListeningSockets()) ?? [];
+    const sockets = listListeningSockets() ?? [];
     const reason = describePlaintextAccess(
       {
         serviceAddress: '127.0.0.1',

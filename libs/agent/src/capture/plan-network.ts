@@ -71,7 +71,9 @@ export function describeRefusedClients(
 /** Describes why hostnames of the mesh are not answered although `dns` is configured: one line, or none. */
 export function describeUnansweredNames({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
   if (!dns || leadsToVirtualIps(capture)) return [];
-  return [`dns: hostnames are answered with SERVFAIL: connections to virtual IPs reach no proxy where capture is ${capture}`];
+  return [
+    `dns: hostnames are answered with SERVFAIL: connections to virtual IPs reach no proxy where capture is ${capture}`,
+  ];
 }
 
 /** Returns whether connections to virtual IPs reach a proxy of this machine. */

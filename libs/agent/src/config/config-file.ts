@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { errorText, underSignals, type Clock, type Logger } from '@causeway/runtime';
+import { errorText, sleepUntilTick, underSignals, type Clock, type Logger } from '@causeway/runtime';
 import { formatProblems, readConfig } from './read-config';
 import type { AgentConfig } from './schema';
 
@@ -55,7 +55,7 @@ export class ConfigFile {
     const { file } = this.source;
     while (file !== undefined && !signal.aborted) {
       this.pause = new AbortController();
-      await underSignals([signal, this.pause.signal], (either) => clock.sleep(POLL_INTERVAL, either));
+      await underSignals([signal, this.pause.signal], (either) => sleepUntilTick(clock, POLL_INTERVAL, either));
       const stamp = readStamp(file);
       if (stamp === this.stamp || signal.aborted) continue;
       this.stamp = stamp;

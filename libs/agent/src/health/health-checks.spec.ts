@@ -148,10 +148,11 @@ describe('health checks', () => {
   let looks = 0;
   const checks = new HealthChecks({
     clock: systemClock,
-    listening: async () => {
-      const found = await listListeningByPort();
-      looks += 1;
-      return found;
+    sockets: {
+      listening: () => {
+        looks += 1;
+        return listListeningByPort();
+      },
     },
     changed: (_, health) => received.push(...health.slice(0, 1)),
     failed: (error) => {
@@ -194,7 +195,7 @@ describe('health checks', () => {
       const child = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
       // Another service has the same port, at another address of the machine.
       await listen(createServer(), port, '127.77.0.1');
-      await until('it listens', async () => isListening((await listListeningByPort()) ?? new Map(), { address, port }));
+      await until('it listens', () => isListening(listListeningByPort() ?? new Map(), { address, port }));
       checks.set([service(port, check)]);
       await until('it is up', () => received.at(-1)?.ready === true);
       // A read that began before this has ended, and another read.

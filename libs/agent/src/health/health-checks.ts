@@ -1,10 +1,11 @@
 import { durationMs } from '@causeway/resources';
-import { errorText, underSignals, type Clock } from '@causeway/runtime';
+import { errorText, underSignals, WakeableSleep, type Clock } from '@causeway/runtime';
 import type { HealthCheckConfig } from '../config/schema';
-import type { InboundReadiness } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import { probeCommand } from './command-probe';
 import { createHealthState, applyCheckResult, type CheckResult, type HealthState } from './health-state';
-import { isLocalAddress, isListening, listListeningByPort, type SocketsByPort } from './listening-sockets';
+import { isLocalAddress, isListening, type SocketsByPort } from './listening-sockets';
+import { ListeningWatch, type ListeningWatchOptions } from './listening-watch';
 import { failure, probeGrpc, probeHttp, probeTcp, type ProbeTarget } from './probes';
 
 /** Service of a Dataplane whose readiness is checked. */
@@ -25,8 +26,8 @@ export interface HealthChecksOptions {
   readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
   /** Called with an unexpected error. */
   readonly failed: (error: unknown) => void;
-  /** Reads listening sockets; default: `listListeningByPort`. */
-  readonly listening?: () => Promise<SocketsByPort | undefined>;
+  /** How listening sockets are read and watched. */
+  readonly sockets?: Pick<ListeningWatchOptions, 'listening' | 'monitor'>;
   /** Returns a number in [0, 1); default: Math.random. */
   readonly random?: () => number;
 }
@@ -43,8 +44,8 @@ interface CheckState {
   wasListening: boolean;
 }
 
-/** Interval at which due checks and listening sockets are polled, ms. */
-const POLL_INTERVAL = 250;
+/** Time in which the first checks of services begin, spread randomly, ms. */
+const FIRST_CHECKS = 250;
 /** Maximum number of concurrent checks: each is a connection or a process. */
 const MAX_CONCURRENT = 16;
 /** Share of the interval by which checks are randomly spread. */
@@ -54,13 +55,19 @@ const DEFAULT_TIMEOUT = 2_000;
 
 /**
  * Checks the services of a machine periodically: at most one check per service at a time, and 16 in total. Listening
- * sockets are read four times a second, so that a service whose process dies becomes not ready at once.
+ * sockets are watched, so that a service whose process dies becomes not ready at once.
  */
 export class HealthChecks {
   private readonly all = new Map<string, CheckState>();
   private running = 0;
+  private readonly sleep: WakeableSleep;
+  private readonly listening: ListeningWatch;
 
-  constructor(private readonly options: HealthChecksOptions) {}
+  constructor(private readonly options: HealthChecksOptions) {
+    const { clock, sockets } = options;
+    this.sleep = new WakeableSleep(clock);
+    this.listening = new ListeningWatch({ ...sockets, clock, wake: () => this.sleep.wake() });
+  }
 
   /** Replaces the checked services. An unchanged service keeps its state. */
   set(services: readonly CheckedService[]): void {
@@ -76,7 +83,7 @@ export class HealthChecks {
       if (this.all.has(key)) continue;
       const state = createHealthState(clock.now());
       const unchecked = { ...state, ready: true, reason: '' };
-      const dueAt = clock.elapsed() + random() * POLL_INTERVAL;
+      const dueAt = clock.elapsed() + random() * FIRST_CHECKS;
       this.all.set(key, {
         service,
         dueAt,
@@ -86,6 +93,8 @@ export class HealthChecks {
         state: service.check ? state : unchecked,
       });
     }
+    const local = [...this.all.values()].filter(({ isHere }) => isHere);
+    this.listening.setTargets(local.map(({ service }) => service.target));
     for (const dataplane of changed) this.reportReadiness(dataplane);
   }
 
@@ -108,15 +117,24 @@ export class HealthChecks {
     const { clock } = this.options;
     const checks = new Set<Promise<void>>();
     while (!signal.aborted) {
-      await this.checkSockets();
+      this.checkSockets(await this.listening.look(signal));
       for (const one of this.selectDue()) {
         const check = this.check(one, signal);
         checks.add(check);
         void check.then(() => checks.delete(check));
       }
-      await clock.sleep(POLL_INTERVAL, signal);
+      await this.sleep.sleep(Math.max(0, this.nextDue() - clock.elapsed()), signal);
     }
+    this.listening.close();
     await Promise.all(checks);
+  }
+
+  /** Returns when the next check or look at sockets is due, by `Clock.elapsed`. */
+  private nextDue(): number {
+    // A check that ends wakes the loop.
+    if (this.running >= MAX_CONCURRENT) return this.listening.dueAt;
+    const waiting = [...this.all.values()].filter(({ service, isRunning }) => service.check && !isRunning);
+    return waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), this.listening.dueAt);
   }
 
   /** Returns the services whose checks may begin now, the longest overdue first. */
@@ -146,13 +164,13 @@ export class HealthChecks {
       this.running -= 1;
       one.isRunning = false;
       one.dueAt = clock.elapsed() + interval * (1 + JITTER * (random() - 0.5));
+      this.sleep.wake();
     }
   }
 
   /** Updates services whose listening socket appeared or disappeared, without waiting for their next check. */
-  private async checkSockets(): Promise<void> {
-    const { listening = listListeningByPort, clock } = this.options;
-    const sockets = await listening();
+  private checkSockets(sockets: SocketsByPort | undefined): void {
+    const { clock } = this.options;
     if (!sockets) return;
     for (const one of this.all.values()) {
       if (!one.isHere) continue;

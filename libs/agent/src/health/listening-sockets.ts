@@ -1,9 +1,10 @@
-import { open } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { endianness, networkInterfaces } from 'node:os';
 
 /** Maximum bytes read of a socket table. Linux lists listening sockets first. */
 const MAX_READ = 1024 * 1024;
 const LISTENING = '0A';
+const buffer = Buffer.alloc(64 * 1024);
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 
 /** Listening TCP socket of this machine. */
@@ -19,11 +20,11 @@ export interface ListeningSocket {
  * Lists the listening TCP sockets in the network namespace of this process; undefined if the system has no such table.
  * Detects a dead process without connecting to it.
  */
-export async function listListeningSockets(): Promise<readonly ListeningSocket[] | undefined> {
+export function listListeningSockets(): readonly ListeningSocket[] | undefined {
   const found: ListeningSocket[] = [];
   let tables = 0;
   for (const table of TABLES) {
-    const text = await readTableStart(table).catch(() => undefined);
+    const text = readTableStart(table);
     if (text === undefined) continue;
     tables += 1;
     found.push(...parseSocketTable(text));
@@ -34,8 +35,9 @@ export async function listListeningSockets(): Promise<readonly ListeningSocket[]
 /** Listening sockets by port. */
 export type SocketsByPort = ReadonlyMap<number, readonly ListeningSocket[]>;
 
-export async function listListeningByPort(): Promise<SocketsByPort | undefined> {
-  const sockets = await listListeningSockets();
+/** Lists them by port. */
+export function listListeningByPort(): SocketsByPort | undefined {
+  const sockets = listListeningSockets();
   if (!sockets) return undefined;
   const byPort = new Map<number, ListeningSocket[]>();
   for (const socket of sockets) {
@@ -95,22 +97,29 @@ export function parseSocketTable(text: string): readonly ListeningSocket[] {
   return found;
 }
 
-async function readTableStart(path: string): Promise<string> {
-  const file = await open(path, 'r');
+/** Reads in this thread: a table has a part for each page of memory, and each would cost two changes to another thread. */
+function readTableStart(path: string): string | undefined {
+  let file: number;
   try {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    while (size < MAX_READ) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(64 * 1024));
-      if (bytesRead === 0) break;
-      const chunk = buffer.subarray(0, bytesRead);
+    file = openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+  try {
+    const chunks: string[] = [];
+    for (let size = 0; size < MAX_READ;) {
+      const length = readSync(file, buffer);
+      if (length === 0) break;
+      const chunk = buffer.toString('latin1', 0, length);
       chunks.push(chunk);
-      size += bytesRead;
+      size += length;
       // The first line of a connection: listening sockets are listed before.
-      if (/ (01|06|08) /.test(chunk.toString('latin1'))) break;
+      if (/ (01|06|08) /.test(chunk)) break;
     }
-    return Buffer.concat(chunks).toString('latin1');
+    return chunks.join('');
+  } catch {
+    return undefined;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

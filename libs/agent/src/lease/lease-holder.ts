@@ -8,12 +8,13 @@ import {
   type RegistrationResult,
   type ZoneFacts,
 } from '@causeway/proto-gen';
-import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import { shortened, type JsonObject, type Labels } from '@causeway/resources';
+import { WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
 import type { UnsupportedFeature } from '../plane';
 import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
+import { listStoppedInbounds, type InboundReadiness } from './inbound-readiness';
 
 /** Dataplane of this machine to be registered. */
 export interface LeasedDataplane {
@@ -26,21 +27,6 @@ export interface LeasedDataplane {
   readonly spec: JsonObject;
   /** Qualified name of another Dataplane of this agent, whose identity the machine's programs use as clients. */
   readonly clientDataplane?: string;
-}
-
-/** Readiness of one inbound. */
-export interface InboundReadiness {
-  /** Index in `networking.inbound`. */
-  readonly inbound: number;
-  readonly ready: boolean;
-  /** Description of the check, such as `tcp 127.0.0.1:6379`. */
-  readonly check: string;
-  /** Why it is not ready. */
-  readonly reason: string;
-  /** ms since 1970. */
-  readonly since: number;
-  /** It is not ready because its process can be reached without its proxy. */
-  readonly plaintextReachable?: boolean;
 }
 
 /** State of the registration of a Dataplane, for status. */
@@ -97,14 +83,16 @@ interface RegistrationState {
   state: LeaseState;
 }
 
+/** Time after which addresses are read again while none is known, ms. */
+const NO_ADDRESS_WAIT = 100;
+/** Minimum time between two checks of heartbeats and reconnects, ms. */
+const MIN_WAIT = 10;
 /** Backoff, ms; control planes wait longer than its cap before they end leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Limits of the zone (proto/causeway/agent/v1). */
 const [MAX_UNSUPPORTED, MAX_NAME_LENGTH, MAX_PART_LENGTH, MAX_CLIENT_LENGTH] = [64, 256, 512, 253];
 /** If heartbeats are not confirmed for this share of the lease, the agent connects to another control plane. */
 const UNCONFIRMED_SHARE = 0.7;
-/** Interval at which heartbeats and reconnects are checked, ms. */
-const POLL_INTERVAL = 100;
 
 /**
  * Registers the Dataplanes of a machine and holds their leases. Keeps a stream to one control plane, sends the newest
@@ -123,12 +111,14 @@ export class LeaseHolder {
   private isFlushing = false;
   private stopping: string | undefined;
   private retryAt = 0;
+  private readonly sleep: WakeableSleep;
 
   constructor(private readonly options: LeaseHolderOptions) {
     const { clock, random, connections } = options;
     this.process = { run: randomUUID(), startedAt: clock.now() };
     this.rounds = new ConnectRounds(LIMITS, random);
     this.connections = connections ?? new ClientConnections(clock);
+    this.sleep = new WakeableSleep(clock);
   }
 
   get attachment(): AttachmentState {
@@ -197,7 +187,7 @@ export class LeaseHolder {
     const { clock } = this.options;
     this.open();
     while (!signal.aborted) {
-      await clock.sleep(POLL_INTERVAL, signal);
+      await this.sleep.sleep(Math.max(MIN_WAIT, this.nextCheck() - clock.elapsed()), signal);
       this.checkStream();
     }
     this.stream?.end('the agent ends');
@@ -273,8 +263,10 @@ export class LeaseHolder {
     const address = this.rounds.next(addresses());
     this.terms = undefined;
     for (const one of this.all.values()) Object.assign(one, { sent: 0, answered: 0 });
-    if (address === undefined)
+    if (address === undefined) {
+      this.retryAt = clock.elapsed() + NO_ADDRESS_WAIT;
       return this.become({ type: 'detached', failure: 'no address of a control plane is known' });
+    }
     const { deadline } = this.rounds;
     const connection = this.connections.use(address, tls());
     const stream = new Attachment(
@@ -299,6 +291,7 @@ export class LeaseHolder {
     this.terms = undefined;
     this.become({ type: 'detached', failure });
     this.retryAt = this.options.clock.elapsed() + this.rounds.failed(addresses());
+    this.sleep.wake();
   }
 
   private received({ lease, results, heartbeat, zone }: AttachResponse, address: string): void {
@@ -307,6 +300,7 @@ export class LeaseHolder {
       this.rounds.answered();
       this.terms = { length: lease.lengthMs, heartbeat: lease.heartbeatMs };
       this.heartbeat = { ...this.heartbeat, confirmedAt: clock.elapsed() };
+      this.sleep.wake();
       logger.info('attached to a control plane', { address });
       this.become({ type: 'attached', address, since: clock.now() });
       this.flush();
@@ -355,6 +349,15 @@ export class LeaseHolder {
     }
   }
 
+  /** Returns when a heartbeat, its confirmation or a reconnect is due, by `Clock.elapsed`. */
+  private nextCheck(): number {
+    if (!this.stream) return this.retryAt;
+    // Its first response wakes.
+    if (!this.terms) return Infinity;
+    const { sentAt, confirmedAt } = this.heartbeat;
+    return Math.min(sentAt + this.terms.heartbeat, confirmedAt + this.terms.length * UNCONFIRMED_SHARE);
+  }
+
   /** Sends heartbeats, checks their confirmation, and reconnects. */
   private checkStream(): void {
     const now = this.options.clock.elapsed();
@@ -363,7 +366,7 @@ export class LeaseHolder {
       return;
     }
     if (!this.terms) return;
-    if (now - this.heartbeat.confirmedAt > this.terms.length * UNCONFIRMED_SHARE)
+    if (now - this.heartbeat.confirmedAt >= this.terms.length * UNCONFIRMED_SHARE)
       return this.stream.abandon('it does not confirm heartbeats');
     if (now - this.heartbeat.sentAt >= this.terms.heartbeat) this.send({});
   }
@@ -385,12 +388,4 @@ function formatLeaseName({ mesh, ...named }: LeasedKey): string {
 /** Leaves out the default namespace, which a zone of any version reads as `default`. */
 function toDataplaneName({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
   return { mesh, namespace: namespace === DEFAULT_NAMESPACE ? '' : namespace, name };
-}
-
-/** Lists every inbound of a spec as not ready. */
-function listStoppedInbounds(spec: JsonObject, reason: string, since: number): readonly InboundReadiness[] {
-  const networking = spec['networking'];
-  const inbounds = isJsonObject(networking) ? networking['inbound'] : undefined;
-  if (!isJsonArray(inbounds)) return [];
-  return inbounds.map((_, inbound) => ({ inbound, ready: false, check: '', reason, since }));
 }

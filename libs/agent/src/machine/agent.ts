@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { durationMs } from '@causeway/resources';
-import { aborted, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { aborted, errorText, sleepUntilTick, type Clock, type Logger } from '@causeway/runtime';
 import { ConfigFile, type ConfigSource } from '../config/config-file';
 import type { AgentConfig } from '../config/schema';
 import { LocalXdsServer } from '../envoy/local-xds-server';
@@ -120,7 +120,7 @@ export class Agent {
 
   private async readTokens(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
-      await this.options.clock.sleep(TOKEN_POLL_INTERVAL, end);
+      await sleepUntilTick(this.options.clock, TOKEN_POLL_INTERVAL, end);
       this.access.readTokens(listTokenFiles(this.config));
     }
   }

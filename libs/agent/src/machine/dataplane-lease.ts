@@ -1,11 +1,6 @@
-import type { Clock, Logger } from '@causeway/runtime';
-import {
-  LeaseHolder,
-  type InboundReadiness,
-  type LeasedDataplane,
-  type LeaseHolderOptions,
-  type LeaseState,
-} from '../lease/lease-holder';
+import { sleepUntilTick, type Clock, type Logger } from '@causeway/runtime';
+import { LeaseHolder, type LeasedDataplane, type LeaseHolderOptions, type LeaseState } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import type { MachineProxy } from './machine-proxy';
 import type { LeaseStatus } from './status';
 
@@ -25,7 +20,7 @@ export interface DataplaneLeaseOptions {
 /** Time for other zones to learn that an instance is not ready, ms. */
 const PROPAGATION_TIME = 500;
 /** Interval at which unsupported features of the proxy are collected, ms. */
-const POLL_INTERVAL = 500;
+const POLL_INTERVAL = 1_000;
 /** Timeout of the zone's answer while the agent ends, ms. */
 const ANSWER_TIMEOUT = 3_000;
 
@@ -67,7 +62,7 @@ export class DataplaneLease {
     while (!signal.aborted) {
       if (this.registered)
         this.holder.setUnsupported(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
-      await clock.sleep(POLL_INTERVAL, signal);
+      await sleepUntilTick(clock, POLL_INTERVAL, signal);
     }
   }
 

@@ -170,7 +170,7 @@ export class MachineParts {
     const plane = chosen.type === 'none' ? undefined : chosen;
     if (chosen.type === 'none') failures.push(`plane: ${chosen.reason}`);
     // Before registration: a checked service is not ready until its check succeeds.
-    await this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
+    this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
     const { folder, authoritiesFile } = this.options;
     const planned = plane ? planProxies(config, { plane, folder, authoritiesFile }) : [];
     const wanted = new Map(planned.map((one) => [formatNodeId(one.plan), one]));

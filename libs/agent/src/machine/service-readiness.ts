@@ -9,7 +9,7 @@ import { formatQualifiedName } from '../config/qualified-name';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';
 import { listListeningByPort, type SocketsByPort } from '../health/listening-sockets';
-import type { InboundReadiness } from '../lease/lease-holder';
+import type { InboundReadiness } from '../lease/inbound-readiness';
 import type { Plane } from '../plane';
 import type { ServiceStatus } from './status';
 
@@ -58,7 +58,7 @@ const MAX_REASON_LENGTH = 512;
 /**
  * Decides whether the services of a machine are ready: their checks pass, no process behind an inbound for mesh clients
  * only can be reached without its proxy (`PlaintextReachable`), and no process that relies on `x-forwarded-client-cert`
- * gets a header written by the caller. Checked four times a second.
+ * gets a header written by the caller.
  */
 export class ServiceReadiness {
   private readonly health: HealthChecks;
@@ -75,12 +75,12 @@ export class ServiceReadiness {
       clock,
       changed: (dataplane) => this.reportReadiness(dataplane),
       failed: (error) => logger.error('a health check has failed', { error: errorText(error) }),
-      listening: () => this.readSockets(),
+      sockets: { listening: () => this.readSockets() },
     });
   }
 
-  /** Replaces the checked services and the dataplane mode. Resolves when listening sockets were read. */
-  async set(mesh: string, dataplanes: readonly DataplaneConfig[], plane: Plane['type'] | undefined): Promise<void> {
+  /** Replaces the checked services and the dataplane mode. */
+  set(mesh: string, dataplanes: readonly DataplaneConfig[], plane: Plane['type'] | undefined): void {
     const all = dataplanes.flatMap(({ name, namespace, address, services }) =>
       services.map((service, inbound): ServedInbound => {
         const proxy = { address, port: service.port };
@@ -91,7 +91,7 @@ export class ServiceReadiness {
     this.services = plane === undefined || plane === 'grpc' ? [] : all;
     this.isDirect = plane === 'direct';
     this.setsClientCert = plane === 'envoy';
-    if (all.length > 0) await this.readSockets();
+    if (all.length > 0) this.readSockets();
     else this.checkExposure();
     this.health.set(
       all.map(({ dataplane, inbound, service: { serviceAddress: address, servicePort, port, health: check } }) => ({
@@ -185,8 +185,8 @@ export class ServiceReadiness {
     return this.wanted.get(found);
   }
 
-  private async readSockets(): Promise<SocketsByPort | undefined> {
-    const sockets = await listListeningByPort();
+  private readSockets(): SocketsByPort | undefined {
+    const sockets = listListeningByPort();
     if (!sockets) return undefined;
     this.sockets = sockets;
     this.checkExposure();

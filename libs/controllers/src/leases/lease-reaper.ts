@@ -92,8 +92,7 @@ export class LeaseReaper {
   /** Runs one pass. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { leases, hold } = this.options;
-    const survey = await leases.survey(MAX_BATCH_SIZE);
-    await this.readHealth();
+    const [survey] = await Promise.all([leases.survey(MAX_BATCH_SIZE), this.readHealth()]);
     this.watched = this.watch(survey);
     this.count(survey);
     if (!this.watched.isOver) return;

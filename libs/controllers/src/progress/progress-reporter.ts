@@ -11,6 +11,7 @@ import {
   type Resource,
   type ResourceKey,
 } from '@causeway/resources';
+import { nextTickAt } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { FollowedKeys, RESCAN, type ControlLoop, type KeySource, type LoopPlan } from '@causeway/loops';
@@ -128,7 +129,7 @@ class ProgressReporter implements ControlLoop {
   plan(now: number): LoopPlan {
     const { index } = this;
     if (now < this.nextPoll || !index) return { changes: [], wakeAt: this.nextPoll };
-    this.nextPoll = now + POLL_INTERVAL;
+    this.nextPoll = nextTickAt(now, POLL_INTERVAL);
     const idle = { changes: [], wakeAt: this.nextPoll };
     if (!this.progress.isLoaded || !this.followed.hasLoaded) return idle;
     this.takeFollowed(index);

@@ -1,5 +1,5 @@
 import { identityKey, type ResourceKey } from '@causeway/resources';
-import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { type Clock, errorText, type Logger, sleepUntilTick } from '@causeway/runtime';
 import type { ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
 import {
   ackWatermark,
@@ -75,7 +75,7 @@ export class ProxyDirectory {
         if (!this.isFailing) logger.warn('sessions of proxies could not be read', { error: errorText(error) });
         this.isFailing = true;
       }
-      await clock.sleep(READ_INTERVAL, signal);
+      await sleepUntilTick(clock, READ_INTERVAL, signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { type Clock, errorText, type Logger, sleepUntilTick } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
 import { UPGRADE_ENTRY } from './kept-secrets-loop';
 
@@ -43,7 +43,7 @@ export class UpgradedSecrets {
         if (!signal.aborted)
           logger.warn('it cannot be read whether Secrets list their users', { error: errorText(error) });
       }
-      await clock.sleep(POLL_INTERVAL, signal);
+      await sleepUntilTick(clock, POLL_INTERVAL, signal);
     }
   }
 

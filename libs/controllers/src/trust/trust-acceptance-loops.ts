@@ -1,5 +1,6 @@
 import { MeshTrust } from '@causeway/kinds';
 import { compareText, globalIdentity, identityKey, jsonEqual, Label, type ResourceKey } from '@causeway/resources';
+import { nextTickAt } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import {
@@ -57,7 +58,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   }
 
   plan(now: number): LoopPlan {
-    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
+    const idle = { changes: [], wakeAt: nextTickAt(now, POLL_INTERVAL) };
     if (!this.index || !this.proxies.isLoaded) return idle;
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;

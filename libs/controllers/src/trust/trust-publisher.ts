@@ -9,6 +9,7 @@ import {
   Label,
   type Resource,
 } from '@causeway/resources';
+import { nextTickAt } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { trustName, type TrustResource } from './plan-trust';
@@ -107,7 +108,7 @@ export class TrustPublisher implements ControlLoop {
   plan(now: number): LoopPlan {
     const certificates = this.config.certificates();
     if (!jsonEqual(certificates, this.published)) this.isStale = true;
-    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
+    const idle = { changes: [], wakeAt: nextTickAt(now, POLL_INTERVAL) };
     if (!this.index || !this.isStale || certificates.length === 0) return idle;
     const all = planPublishedTrust(this.index, this.config.zone, certificates);
     this.published = certificates;

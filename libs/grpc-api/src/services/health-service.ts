@@ -5,7 +5,7 @@ import {
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
 import { readPeerAddress } from '@causeway/grpc-server';
-import { errorText, type Clock, type Timer } from '@causeway/runtime';
+import { afterTick, errorText, type Clock, type Timer } from '@causeway/runtime';
 import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
@@ -84,7 +84,7 @@ export class HealthHandlers {
 
   private schedule(): void {
     if (this.timer || this.ending) return;
-    this.timer = this.sources.clock.after(POLL_INTERVAL, () => {
+    this.timer = afterTick(this.sources.clock, POLL_INTERVAL, () => {
       this.timer = undefined;
       for (const call of this.watchers.keys()) this.notify(call);
       if (this.watchers.size > 0) this.schedule();

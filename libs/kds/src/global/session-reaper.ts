@@ -1,4 +1,4 @@
-import { errorText, type Timer } from '@causeway/runtime';
+import { afterTick, errorText, type Timer } from '@causeway/runtime';
 import { isStalled } from '../session/kind-report';
 import type { FanOut } from './fan-out';
 import type { WholeStates } from './zones/whole-states';
@@ -34,7 +34,7 @@ export class SessionReaper {
   constructor(private readonly parts: SessionReaperParts) {}
 
   start(): void {
-    this.timer = this.parts.options.clock.after(ROUND_INTERVAL, () => {
+    this.timer = afterTick(this.parts.options.clock, ROUND_INTERVAL, () => {
       this.start();
       void this.run();
     });

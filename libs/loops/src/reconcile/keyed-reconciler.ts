@@ -1,5 +1,5 @@
 import { compareText, identityKey, type ResourceKey } from '@causeway/resources';
-import { BoundedMap, SlicedWork } from '@causeway/runtime';
+import { BoundedMap, nextTickAt, SlicedWork } from '@causeway/runtime';
 import {
   DoubleBuffer,
   type Change,
@@ -206,7 +206,7 @@ export class KeyedLoop implements ControlLoop {
 
   private pollOutside(index: IndexReader, now: number): void {
     if (!this.isPolling || now < this.nextPoll) return;
-    this.nextPoll = now + POLL_INTERVAL;
+    this.nextPoll = nextTickAt(now, POLL_INTERVAL);
     if (this.reconciler.looksOutside === true) this.add(this.reconciler.outsideKeys?.(index) ?? NO_KEYS);
   }
 

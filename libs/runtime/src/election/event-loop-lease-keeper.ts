@@ -1,6 +1,7 @@
 import { withTimeout } from '../abort';
 import type { Clock } from '../clock';
 import { errorText, type Logger } from '../logger';
+import { sleepUntilTick } from '../shared-ticks';
 import type { KeptLease, LeaderLease, LeaseKeeper, LeaseRequest } from './leader-election';
 
 /** Dependencies of renewals on the event loop. */
@@ -61,7 +62,7 @@ class Renewals implements KeptLease {
   private async keep(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
-      await this.options.clock.sleep(this.request.leaseMs / 3, signal);
+      await sleepUntilTick(this.options.clock, this.request.leaseMs / 3, signal);
       if (!signal.aborted && !this.renewedElsewhere()) void this.renew();
     }
   }

@@ -1,5 +1,6 @@
 import { withTimeout } from '../abort';
 import { errorText } from '../logger';
+import { sleepUntilTick } from '../shared-ticks';
 import type { ElectionOptions, LeaderWitness } from './leader-election';
 import { REFUSED_LEASES } from './lock-health';
 
@@ -46,7 +47,7 @@ export class TermLock {
   async keep(signal: AbortSignal): Promise<void> {
     const { clock, leaseMs, lock } = this.options;
     while (!signal.aborted && (lock || this.witness === 'lease')) {
-      await clock.sleep(leaseMs / RENEWALS, signal);
+      await sleepUntilTick(clock, leaseMs / RENEWALS, signal);
       if (!signal.aborted) void this.renew(signal);
     }
   }

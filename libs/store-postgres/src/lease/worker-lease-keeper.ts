@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import {
+  afterTick,
   Backoff,
+  type Clock,
   errorText,
   EventLoopLeaseKeeper,
-  startWorkerThread,
-  type Clock,
   type EventLoopLeaseKeeperOptions,
   type KeptLease,
   type LeaseKeeper,
   type LeaseRequest,
+  startWorkerThread,
   type Timer,
   type WorkerThread,
 } from '@causeway/runtime';
@@ -99,7 +100,7 @@ class LeaseThread {
 
   private beat(clock: Clock): void {
     this.heartbeat.beat();
-    this.beating = clock.after(this.options.stallMs / BEATS, () => this.beat(clock));
+    this.beating = afterTick(clock, this.options.stallMs / BEATS, () => this.beat(clock));
   }
 
   private launch(): void {

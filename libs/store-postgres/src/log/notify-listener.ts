@@ -1,4 +1,4 @@
-import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { Backoff, type Clock, errorText, type Logger, sleepUntilTick } from '@causeway/runtime';
 import type { Client } from 'pg';
 import type { DatabaseServers } from '../servers/database-servers';
 
@@ -92,7 +92,7 @@ export class NotifyListener {
   private async probe(client: Client, ended: AbortSignal): Promise<void> {
     const until = AbortSignal.any([ended, this.closing.signal]);
     while (!until.aborted) {
-      await this.options.clock.sleep(PROBE_EVERY, until);
+      await sleepUntilTick(this.options.clock, PROBE_EVERY, until);
       if (ended.aborted) throw ended.reason;
       if (until.aborted) return;
       const asked = this.options.clock.elapsed();

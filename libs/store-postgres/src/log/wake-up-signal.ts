@@ -1,4 +1,4 @@
-import type { Clock } from '@causeway/runtime';
+import { afterTick, type Clock } from '@causeway/runtime';
 
 /** Wakes all waiters at once. A waiter that noted `count` before it read the log misses no wake-up. */
 export class WakeUpSignal {
@@ -16,7 +16,7 @@ export class WakeUpSignal {
     for (const resolve of [...this.waiting]) resolve();
   }
 
-  /** Resolves once `notify` was called more than `count` times, after `atMost` ms, or when the signal aborts. */
+  /** Resolves once `notify` was called more than `count` times, at a tick after about `atMost` ms at most, or when the signal aborts. */
   wait(count: number, atMost: number, signal: AbortSignal): Promise<void> {
     if (this.notified > count || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export class WakeUpSignal {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const timer = this.clock.after(atMost, done);
+      const timer = afterTick(this.clock, atMost, done);
       this.waiting.add(done);
       signal.addEventListener('abort', done, { once: true });
     });

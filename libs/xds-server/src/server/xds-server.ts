@@ -1,13 +1,14 @@
 import { printableText } from '@causeway/resources';
 import {
+  afterTick,
   CallerLog,
-  errorText,
-  TokenBucket,
-  yieldToEventLoop,
   type Clock,
+  errorText,
   type Logger,
   type Rate,
   type Timer,
+  TokenBucket,
+  yieldToEventLoop,
 } from '@causeway/runtime';
 import {
   readPeerAddress,
@@ -301,7 +302,7 @@ export class XdsServer<V> {
   }
 
   private scheduleCheck(): void {
-    this.timer = this.options.clock.after(CHECK_PERIOD, () => {
+    this.timer = afterTick(this.options.clock, CHECK_PERIOD, () => {
       for (const stream of this.streams) stream.checkTime(this.limits);
       if (!this.isClosed) this.scheduleCheck();
     });

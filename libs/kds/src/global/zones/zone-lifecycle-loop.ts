@@ -1,13 +1,14 @@
 import type { Meshes } from '@causeway/meshes';
 import { globalIdentity, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import {
-  splitIntoBatches,
-  errorText,
-  onAbort,
-  underSignals,
   type Clock,
-  type Logger,
+  errorText,
   type LeaderTerm,
+  type Logger,
+  onAbort,
+  sleepUntilTick,
+  splitIntoBatches,
+  underSignals,
 } from '@causeway/runtime';
 import {
   Fenced,
@@ -116,7 +117,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     zones: () => liveness.zones(),
     run: async () => {
       while (!term.signal.aborted) {
-        await underSignals([term.signal, wake.signal], (signal) => clock.sleep(ROUND_INTERVAL, signal));
+        await underSignals([term.signal, wake.signal], (signal) => sleepUntilTick(clock, ROUND_INTERVAL, signal));
         wake = new AbortController();
         if (!term.signal.aborted) await round();
       }
