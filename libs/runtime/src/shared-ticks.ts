@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock';
+import { sleepWith, type Clock, type Timer } from './clock';
 
 /** Called with its delay, ms: how much later than wanted the event loop runs it. */
 type TickAction = (delay: number) => void;
@@ -46,7 +46,8 @@ class Ticks {
 const ticksByClock = new WeakMap<Clock, Ticks>();
 
 /**
- * Runs `action` once at the next multiple of `interval` of the clock, with all other work of the process that waits for that moment, so that polls wake an idle process once and not each on its own.
+ * Runs `action` once at the next multiple of `interval` of the clock, with all other work of the process that waits for that moment, so that polls wake
+ * an idle process once and not each on its own.
  */
 export function afterTick(clock: Clock, interval: number, action: TickAction): Timer {
   const ticks = ticksByClock.get(clock) ?? new Ticks(clock);
@@ -62,14 +63,5 @@ export function nextTickAt(now: number, interval: number): number {
 
 /** Resolves at the tick of `afterTick`, or when `signal` aborts; never rejects. */
 export function sleepUntilTick(clock: Clock, interval: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = afterTick(clock, interval, done);
-    signal?.addEventListener('abort', done, { once: true });
-  });
+  return sleepWith({ after: (ms, action) => afterTick(clock, ms, action) }, interval, signal);
 }
