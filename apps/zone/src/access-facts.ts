@@ -4,7 +4,8 @@ import { identityKey } from '@causeway/resources';
 import { idsOfDataplane, evaluateInstances } from '@causeway/xds-translation';
 import type { XdsPort } from '@causeway/agent-service';
 
-const KERNEL = 'the plane direct of its machine leaves connections to the kernel: callers that need an identity are refused';
+const KERNEL =
+  'the plane direct of its machine leaves connections to the kernel: callers that need an identity are refused';
 
 /** Returns the access rules of this zone that proxies get, and whether each proxy sees requests. */
 export function accessFacts(

@@ -37,7 +37,9 @@ export function checkNotShipped(stored: Resource | undefined): void {
 export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
   if (id.kind !== MetaresourceDefinition.name || spec['group'] !== SHIPPED_GROUP) return;
   const group = FieldPath.at('spec').field('group');
-  throw new Invalid([group.violation(`${SHIPPED_GROUP} is reserved for the kinds that control planes bring`, 'not-allowed')]);
+  throw new Invalid([
+    group.violation(`${SHIPPED_GROUP} is reserved for the kinds that control planes bring`, 'not-allowed'),
+  ]);
 }
 
 /**

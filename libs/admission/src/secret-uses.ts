@@ -63,7 +63,9 @@ export class RequestSecrets {
       const what = `${field}: no Secret "${name}" lists ${id.kind} "${id.name}" in spec.usedBy`;
       if (!asked.every((secret) => access.may(caller, GET, secret)))
         throw new Forbidden(`${what}; an administrator can add ${entryFor(id)}`);
-      return [`${what}: the Secret is not given to it, and nothing that needs the Secret is served; add ${entryFor(id)}`];
+      return [
+        `${what}: the Secret is not given to it, and nothing that needs the Secret is served; add ${entryFor(id)}`,
+      ];
     });
     return [...warnings, ...this.checkClientKey(id, spec, stored)];
   }

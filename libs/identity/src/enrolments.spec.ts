@@ -93,7 +93,9 @@ describe('enrolments', () => {
     expect((await enrolments.authoriseCertificate(dataplaneId('a'), a?.uid))?.uid).toBe(a?.uid);
     await expect(enrolments.authoriseCertificate(dataplaneId('b'), a?.uid)).rejects.toThrow(/to no current enrolment/);
     await expect(enrolments.authoriseCertificate(dataplaneId('c'), a?.uid)).rejects.toThrow(/to no current enrolment/);
-    await expect(enrolments.authoriseCertificate(dataplaneId('a'), undefined)).rejects.toThrow(/to no current enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('a'), undefined)).rejects.toThrow(
+      /to no current enrolment/,
+    );
     await upgraded('old');
     expect((await enrolments.authoriseCertificate(dataplaneId('old'), undefined))?.spec.by).toBe('upgrade');
   });
@@ -111,7 +113,9 @@ describe('enrolments', () => {
     const spec = { revokedAt: NOW, ended: [{ enrolment: 'stolen', until: NOW + DAY }] };
     const id = { ...dataplaneId('b'), kind: WorkloadRevocation.name };
     await plane.write([{ type: 'put', id, expect: 'absent', labels: {}, spec }]);
-    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'stolen')).rejects.toThrow(/to no current enrolment/);
+    await expect(enrolments.authoriseCertificate(dataplaneId('b'), 'stolen')).rejects.toThrow(
+      /to no current enrolment/,
+    );
     await stored('c', 'late');
     clock.advance(DAY);
     await expect(enrolments.authoriseCertificate(dataplaneId('c'), 'later')).rejects.toThrow(/to no current enrolment/);

@@ -84,10 +84,14 @@ export class SealingKeys {
   open({ keyId, nonce, sealed }: SealedText, purpose: string): OpenedText {
     const key = this.keys.get(keyId);
     if (!key)
-      return { ok: false, reason: `it is sealed with key "${keyId.slice(0, 63)}", which is not in CAUSEWAY_SECRETS_KEY` };
+      return {
+        ok: false,
+        reason: `it is sealed with key "${keyId.slice(0, 63)}", which is not in CAUSEWAY_SECRETS_KEY`,
+      };
     const [bytes, iv] = [Buffer.from(sealed, 'base64'), Buffer.from(nonce, 'base64')];
     const end = bytes.length - TAG_BYTES;
-    if (end < 0 || end > MAX_BYTES || iv.length !== NONCE_BYTES) return { ok: false, reason: 'its sealed form is incomplete' };
+    if (end < 0 || end > MAX_BYTES || iv.length !== NONCE_BYTES)
+      return { ok: false, reason: 'its sealed form is incomplete' };
     const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
     decipher.setAAD(associated(purpose, keyId)).setAuthTag(bytes.subarray(end));
     try {

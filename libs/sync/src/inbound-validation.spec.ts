@@ -57,11 +57,7 @@ describe('what sync takes', () => {
 
 describe('what sync refuses, with the field and the rule', () => {
   it.each<[string, Partial<InboundResource>, string]>([
-    [
-      'a name *',
-      named({ name: '*' }),
-      "name: must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got \"*\" (wrong-form)",
-    ],
+    ['a name *', named({ name: '*' }), "name: must be 1 to 253 of a-z, 0-9, '.', '_', '-'; got \"*\" (wrong-form)"],
     ['a name of two lines', named({ name: 'a\nb' }), 'got "a\\nb" (wrong-form)'],
     ['a name with a slash', named({ name: 'A/b' }), 'got "A/b" (wrong-form)'],
     ['no name', named({ name: '' }), 'name: is required (required)'],

@@ -84,8 +84,7 @@ export class AgentRegistrations {
       findBindingProblem(binding, wanted) ?? (binding.services && findServicesProblem(binding.services, wanted));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const other = stored && findBindingProblem(binding, stored);
-    if (other !== undefined)
-      throw new Forbidden(`the dataplane token is not valid for the stored Dataplane: ${other}`);
+    if (other !== undefined) throw new Forbidden(`the dataplane token is not valid for the stored Dataplane: ${other}`);
     const services = enrolments.checkServices(wanted, await enrolments.join(wanted.id, credential, false));
     return { tokenId, until, address, services };
   }

@@ -185,7 +185,9 @@ export class DirectPlane implements Plane {
         .then((wasMissing) => {
           if (wasMissing) logger.warn('somebody has removed rules of the plane direct: they are written anew');
         })
-        .catch((error: unknown) => logger.warn('the rules of the plane direct cannot be read', { error: errorText(error) }))
+        .catch((error: unknown) =>
+          logger.warn('the rules of the plane direct cannot be read', { error: errorText(error) }),
+        )
         .finally(() => {
           this.updateState();
           if (!this.isEnding) this.checkLater(maps);

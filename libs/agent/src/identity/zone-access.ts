@@ -51,7 +51,8 @@ export class ZoneClientAccess {
       this.keep(this.last);
     } catch (error) {
       const problem = errorText(error);
-      if (this.problem !== problem) this.logger.warn('the addresses and certificates of the zone cannot be read', { reason: problem });
+      if (this.problem !== problem)
+        this.logger.warn('the addresses and certificates of the zone cannot be read', { reason: problem });
       this.problem = problem;
     }
     return this.last;
@@ -105,7 +106,9 @@ export class ZoneClientAccess {
       writeFileSync(`${file}.new`, text, { mode: 0o600 });
       renameSync(`${file}.new`, file);
     } catch (error) {
-      this.logger.warn('the addresses of the zone cannot be stored: a restart needs the bundle', { reason: errorText(error) });
+      this.logger.warn('the addresses of the zone cannot be stored: a restart needs the bundle', {
+        reason: errorText(error),
+      });
     }
   }
 

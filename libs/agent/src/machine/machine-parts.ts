@@ -190,7 +190,9 @@ export class MachineParts {
     await this.network
       .apply(plan)
       .catch((error: unknown) =>
-        this.options.logger.error('the rules and routes of the machine cannot be installed', { error: errorText(error) }),
+        this.options.logger.error('the rules and routes of the machine cannot be installed', {
+          error: errorText(error),
+        }),
       );
     this.readiness.checkExposure();
     for (const [id, next] of wanted) {

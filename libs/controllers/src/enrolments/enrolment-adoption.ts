@@ -85,9 +85,12 @@ export class EnrolmentAdoption {
     for (const batch of splitIntoBatches(changes, MAX_BATCH_SIZE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0)
-      logger.info('existing Dataplanes were enrolled with the services that they have: their old tokens stay valid for these', {
-        dataplanes: changes.length,
-      });
+      logger.info(
+        'existing Dataplanes were enrolled with the services that they have: their old tokens stay valid for these',
+        {
+          dataplanes: changes.length,
+        },
+      );
     return changes.length;
   }
 }

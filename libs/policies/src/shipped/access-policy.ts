@@ -107,7 +107,12 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
 /** The builtin proxy and the egress see connections, not requests; they refuse calls that they cannot evaluate. */
 function unsupported(plane: DataplaneMode, { allow = {}, deny = {} }: AccessSpec): readonly UnsupportedField[] {
   if (plane === 'direct')
-    return [{ field: '', reason: 'the plane direct leaves connections to the kernel, without an identity: the inbound is refused' }];
+    return [
+      {
+        field: '',
+        reason: 'the plane direct leaves connections to the kernel, without an identity: the inbound is refused',
+      },
+    ];
   if (plane === 'kuma-dp') return [{ field: '', reason: 'proxies of Kuma zones are configured there' }];
   if (plane !== 'builtin' && plane !== 'egress') return [];
   const bytes = `the ${plane === 'egress' ? 'zone egress' : 'builtin proxy'} passes requests on as bytes`;

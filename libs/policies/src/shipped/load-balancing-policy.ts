@@ -49,7 +49,8 @@ const Spec = Optionals({
 export type LoadBalancingSpec = Static<typeof Spec>;
 export type HashEntry = Static<typeof HashBy>;
 
-const KERNEL = 'the plane direct leaves connections to the kernel, which chooses any instance of the zones of the first rank';
+const KERNEL =
+  'the plane direct leaves connections to the kernel, which chooses any instance of the zones of the first rank';
 const FOREIGN = 'proxies of Kuma zones are configured there';
 const hashes = ({ hash = [] }: LoadBalancingSpec): boolean => hash.length > 0;
 const isOther =

@@ -50,7 +50,10 @@ export interface DoctorInput {
 /** The status of a condition that reports a problem, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
-  Accepted: { status: 'False', advice: 'correct what parametersRef names; until then the Mesh has the default settings' },
+  Accepted: {
+    status: 'False',
+    advice: 'correct what parametersRef names; until then the Mesh has the default settings',
+  },
   MembershipConflict: {
     status: 'True',
     advice:

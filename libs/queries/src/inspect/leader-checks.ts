@@ -30,7 +30,10 @@ function nobody(leadership: LeadershipInsight): Finding | undefined {
       what,
       advice: 'see docs/guides/troubleshooting.md#causewaynoleader, and what the logs of the replicas say',
     };
-  return { what: `${what}, and a process that does not lead holds ${lockKey} in Redis`, advice: freeTheKey(leadership) };
+  return {
+    what: `${what}, and a process that does not lead holds ${lockKey} in Redis`,
+    advice: freeTheKey(leadership),
+  };
 }
 
 function lockCountsNot(leadership: LeadershipInsight): Finding | undefined {

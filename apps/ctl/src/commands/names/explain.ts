@@ -52,7 +52,9 @@ async function chooseZone(context: CommandContext, zone: string | undefined): Pr
   const api = await context.api();
   const zones = (await api.list(toSelection(requireKind(context.registry, 'Zone'), {}))).documents;
   const names = zones.map((each) => textAt(each, 'name')).join(', ');
-  throw new UsageError(`this is the global: name the zone whose view you want with -z${names === '' ? '' : `, of ${names}`}`);
+  throw new UsageError(
+    `this is the global: name the zone whose view you want with -z${names === '' ? '' : `, of ${names}`}`,
+  );
 }
 
 /** Returns the control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not report it. */
