@@ -17,7 +17,12 @@ require('./pooled-keys.js');
 
 // A worker whose Jest was ended ends as well, and with it the programs that its tests started: a test that waits would keep them for minutes.
 const { exit } = process;
-process.once('disconnect', () => exit.call(process, 1));
+const endWithJest = () => exit.call(process, 1);
+process.once('disconnect', endWithJest);
+// A listener keeps the channel open, and the channel the process: at its end Jest takes its own back, and waits half a second.
+process.on('removeListener', (event) => {
+  if (event === 'message' && process.listenerCount('message') === 0) process.off('disconnect', endWithJest);
+});
 
 /** Modules that Jest itself resolves: ours, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
