@@ -26,7 +26,7 @@ export interface HealthChecksOptions {
   readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
   /** Called with an unexpected error. */
   readonly failed: (error: unknown) => void;
-  /** How listening sockets are read and watched. */
+  /** Sources of the watch of listening sockets; default: those of the system. */
   readonly sockets?: Pick<ListeningWatchOptions, 'listening' | 'monitor'>;
   /** Returns a number in [0, 1); default: Math.random. */
   readonly random?: () => number;

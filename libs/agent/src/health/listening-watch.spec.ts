@@ -74,7 +74,7 @@ async function timeUntil(what: string, holds: () => boolean): Promise<number> {
 }
 
 /** Programs that report sockets of a port; `ss` overwrites the colons of its arguments. */
-function monitorsOf(port: number): readonly number[] {
+function listMonitorPids(port: number): readonly number[] {
   return execFileSync('ps', ['-e', '-o', 'pid=,args='], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => /^ *\d+ ss /.test(line) && line.includes(` ${port} `))
@@ -98,7 +98,7 @@ function works(program: string, ...args: readonly string[]): boolean {
     const first = await listenAt(port);
     const seen = watchPort(port);
     await until('it is seen', () => seen.isThere);
-    await until('ends are reported', () => monitorsOf(port).length === 1);
+    await until('ends are reported', () => listMonitorPids(port).length === 1);
     await pause(1_500);
     const before = { ...seen };
     await pause(2_500);
@@ -117,12 +117,12 @@ function works(program: string, ...args: readonly string[]): boolean {
       const port = await freePort();
       const child = await listenAt(port);
       const seen = watchPort(port);
-      await until('ends are reported', () => seen.isThere && monitorsOf(port).length === 1);
+      await until('ends are reported', () => seen.isThere && listMonitorPids(port).length === 1);
       await pause(1_500);
-      for (const pid of monitorsOf(port)) process.kill(pid, 'SIGKILL');
+      for (const pid of listMonitorPids(port)) process.kill(pid, 'SIGKILL');
       child.kill('SIGKILL');
       expect(await timeUntil('its end is noticed', () => !seen.isThere)).toBeLessThan(NOTICED + SLACK);
-      await until('ends are reported again', () => monitorsOf(port).length === 1);
+      await until('ends are reported again', () => listMonitorPids(port).length === 1);
     },
   );
 

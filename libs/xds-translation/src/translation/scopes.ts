@@ -14,14 +14,14 @@ const [NAMES, ADDRESSES] = ['/names', '/addresses'];
 /** Appended to the name of a mesh: the scope of its proxies that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
-const scopesOf = new WeakMap<EnvoyView, readonly string[]>();
+const scopesByView = new WeakMap<EnvoyView, readonly string[]>();
 
 /** Returns the scopes in which a view's shared resources are kept; formatted once for each view. */
 export function listScopes(view: EnvoyView): readonly string[] {
-  const known = scopesOf.get(view);
+  const known = scopesByView.get(view);
   if (known) return known;
   const scopes = sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
-  scopesOf.set(view, scopes);
+  scopesByView.set(view, scopes);
   return scopes;
 }
 
