@@ -187,13 +187,11 @@ export class MachineParts {
     if (plan.uncaught) failures.push(`capture of ${plan.uncaught.ranges.join(', ')}: ${plan.uncaught.reason}`);
     if (plane) failures.push(...describeRefusedClients(config, plane.type));
     failures.push(...describeUnansweredNames(config));
-    await this.network
-      .apply(plan)
-      .catch((error: unknown) =>
-        this.options.logger.error('the rules and routes of the machine cannot be installed', {
-          error: errorText(error),
-        }),
-      );
+    await this.network.apply(plan).catch((error: unknown) =>
+      this.options.logger.error('the rules and routes of the machine cannot be installed', {
+        error: errorText(error),
+      }),
+    );
     this.readiness.checkExposure();
     for (const [id, next] of wanted) {
       const known = this.running.get(id);
