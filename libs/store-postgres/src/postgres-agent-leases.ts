@@ -12,6 +12,7 @@ import {
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
 import { AgentLeaseRow } from './database/entities';
+import type { JointReads } from './database/joint-reads';
 import type { StoreDatabase } from './database/store-database';
 import type { WakeUpSignal } from './log/wake-up-signal';
 
@@ -76,6 +77,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
 
   constructor(
     private readonly database: StoreDatabase,
+    private readonly joint: JointReads,
     /** Notified when Dataplanes were deleted. */
     private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
   ) {}
@@ -119,7 +121,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   /** Returns undefined if a lease may have expired. */
   private async ahead({ at, first: known, total }: Outlook): Promise<Outlook | undefined> {
     const statement = { name: 'first-lease-end', text: FIRST_END, values: [at - COMMIT_DELAY] };
-    const [row] = await this.database.read<Pick<SurveyRow, 'now' | 'first'>>(statement);
+    const [row] = await this.joint.read<Pick<SurveyRow, 'now' | 'first'>>(statement);
     if (!row) return undefined;
     const first = Math.min(known, row.first ?? Infinity);
     return row.now < first ? { at: row.now, first, total } : undefined;
@@ -138,7 +140,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
 
   async changedSince(since: number): Promise<{ readonly now: number; readonly leases: readonly AgentLease[] }> {
     const statement = { name: 'changed-leases', text: CHANGED, values: [since] };
-    const rows = await this.database.read<AgentLeaseRow & { readonly now: number }>(statement);
+    const rows = await this.joint.read<AgentLeaseRow & { readonly now: number }>(statement);
     const leases = rows.flatMap((row) => (isLease(row) ? [toLease(row)] : []));
     return { now: rows[0]?.now ?? 0, leases };
   }

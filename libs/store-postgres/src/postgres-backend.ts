@@ -9,6 +9,7 @@ import {
 import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore, StoreExport } from '@causeway/store';
 import { migrate } from './database/migrate';
 import { readyDatabase } from './database/ready-database';
+import { JointReads } from './database/joint-reads';
 import { StoreDatabase } from './database/store-database';
 import { RELEASE_CHANNEL } from './lease/lease-statements';
 import { PostgresLease } from './lease/postgres-lease';
@@ -94,10 +95,11 @@ export class PostgresBackend {
     });
     this.wakeUp = new WakeUpSignal(clock);
     const { database, wakeUp } = this;
-    this.store = new PostgresStore({ database, wakeUp, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
-    this.sessions = new PostgresSessions(database);
-    this.proxies = new PostgresProxySessions(database);
-    this.agentLeases = new PostgresAgentLeases(database, wakeUp);
+    const joint = new JointReads(database);
+    this.store = new PostgresStore({ database, joint, wakeUp, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
+    this.sessions = new PostgresSessions(database, joint);
+    this.proxies = new PostgresProxySessions(database, joint);
+    this.agentLeases = new PostgresAgentLeases(database, joint, wakeUp);
     this.audit = new PostgresAudit(database);
     this.backup = new PostgresExport(database);
     this.postgresLease = new PostgresLease(this.leaseDatabase);

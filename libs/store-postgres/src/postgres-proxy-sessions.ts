@@ -1,4 +1,5 @@
 import type { ProxyReport, ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
+import type { JointReads } from './database/joint-reads';
 import type { StoreDatabase } from './database/store-database';
 import { decodeProxyFacts } from './proxy-facts-decode';
 
@@ -39,7 +40,10 @@ interface ReadRow {
 
 /** Sessions of proxies in Postgres. */
 export class PostgresProxySessions implements ProxySessionStore {
-  constructor(private readonly database: StoreDatabase) {}
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly joint: JointReads,
+  ) {}
 
   async report({ instance, version, incarnation, revision, isEnd, sessions }: ProxyReport): Promise<boolean> {
     const values = [instance, version, incarnation, revision, isEnd, JSON.stringify(sessions)];
@@ -49,7 +53,7 @@ export class PostgresProxySessions implements ProxySessionStore {
 
   async read(known: ReadonlyMap<string, number>): Promise<readonly ReplicaSessions[]> {
     const values = [JSON.stringify(Object.fromEntries(known))];
-    const rows = await this.database.read<ReadRow>({ name: 'read-proxies', text: READ, values });
+    const rows = await this.joint.read<ReadRow>({ name: 'read-proxies', text: READ, values });
     const replicas = new Map<string, ReplicaSessions & { readonly sessions: StoredProxySession[] }>();
     for (const row of rows) {
       const { instance, at_version: version, incarnation, revision, ended: isEnd, seen_at: seenAt, now_ms: now } = row;

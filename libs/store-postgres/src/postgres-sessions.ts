@@ -1,6 +1,7 @@
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '@causeway/store';
 import { Not } from 'typeorm';
 import { ZoneSessionRow } from './database/entities';
+import type { JointReads } from './database/joint-reads';
 import type { StoreDatabase } from './database/store-database';
 
 interface OpenedRow {
@@ -17,6 +18,9 @@ interface OpenedRow {
 const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnation, (standing).epoch,
   greatest((standing).up, (standing).down) AS last, (standing).opened_at AS before FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
 
+const SESSIONS = `SELECT zone, store_id AS "storeId", incarnation, epoch, instance, up, down, opened_at AS "openedAt"
+  FROM zone_sessions ORDER BY zone`;
+
 const NEXT_NUMBER = (): string => 'greatest(up, down) + 1';
 
 /** Ends the sessions of a row: a number that no session has is set for the zone until its store opens the next session. */
@@ -24,7 +28,10 @@ const ENDED = { epoch: -1, up: NEXT_NUMBER, down: NEXT_NUMBER };
 
 /** Sessions of zones in Postgres: one row for each zone, which writes with a SessionFence lock FOR SHARE. */
 export class PostgresSessions implements SessionStore {
-  constructor(private readonly database: StoreDatabase) {}
+  constructor(
+    private readonly database: StoreDatabase,
+    private readonly joint: JointReads,
+  ) {}
 
   async open(request: SessionRequest): Promise<SessionOpening> {
     const { zone, storeId, incarnation, epoch, instance, direction = 'both' } = request;
@@ -85,9 +92,8 @@ export class PostgresSessions implements SessionStore {
     return row ? toRecord(row) : undefined;
   }
 
-  async sessions(): Promise<readonly SessionRecord[]> {
-    const rows = await this.database.find(ZoneSessionRow, (table) => table.find({ order: { zone: 'ASC' } }));
-    return rows.map(toRecord);
+  sessions(): Promise<readonly SessionRecord[]> {
+    return this.joint.read<SessionRecord>({ name: 'sessions', text: SESSIONS });
   }
 }
 

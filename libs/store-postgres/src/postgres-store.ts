@@ -14,8 +14,9 @@ import {
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
 import { GroupCommit } from './write/group-commit';
-import { LogReader } from './log/log-reader';
-import { NoteRow, PointKeyRow } from './database/entities';
+import { HEAD, LogReader } from './log/log-reader';
+import { type NoteRow, PointKeyRow } from './database/entities';
+import type { JointReads } from './database/joint-reads';
 import { queryOn, type StoreDatabase } from './database/store-database';
 import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
@@ -25,6 +26,7 @@ import { fencedError, splitWrite, decodeResults, bindValues, writeCall, type Wri
 
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
+  readonly joint: JointReads;
   /** Notified when the log may have grown. */
   readonly wakeUp: WakeUpSignal;
   readonly clock: Clock;
@@ -39,6 +41,9 @@ type LogPage = Awaited<ReturnType<LogReader['changesSince']>>;
 const BATCH_SIZE = 500;
 /** Tombstones a statement. */
 const PURGE = 5_000;
+
+const READ_NOTE = 'SELECT value FROM notes WHERE area = $1 AND key = $2';
+const LIST_NOTES = 'SELECT area, key, value FROM notes WHERE area = $1 ORDER BY key';
 
 interface WriteRow {
   readonly head_revision: number;
@@ -124,17 +129,19 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       }
       if (found?.full) continue;
       await wakeUp.wait(seen, pollEvery, until);
-      if (wakeUp.count === seen) answered = -1; // Nothing woke the watch: it polls.
+      // Nothing woke the watch: it polls.
+      if (wakeUp.count === seen && (await this.isBehind(at))) answered = -1;
     }
   }
 
   async readMetadata(area: string, key: string): Promise<JsonObject | undefined> {
-    const row = await this.options.database.find(NoteRow, (rows) => rows.findOneBy({ area, key }));
+    const statement = { name: 'read-note', text: READ_NOTE, values: [area, key] };
+    const [row] = await this.options.joint.read<Pick<NoteRow, 'value'>>(statement);
     return row?.value;
   }
 
   listMetadata(area: string): Promise<readonly MetadataEntry[]> {
-    return this.options.database.find(NoteRow, (rows) => rows.find({ where: { area }, order: { key: 'ASC' } }));
+    return this.options.joint.read<NoteRow>({ name: 'list-notes', text: LIST_NOTES, values: [area] });
   }
 
   async purgeTombstones(age: number): Promise<number> {
@@ -158,6 +165,16 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   close(): Promise<void> {
     this.closing.abort();
     return Promise.resolve();
+  }
+
+  /** Whether the log has moved from a point, or cannot be asked: then the read of it says why. */
+  private async isBehind({ incarnation, revision }: StorePoint): Promise<boolean> {
+    try {
+      const [head] = await this.options.joint.read<{ incarnation: string; revision: number }>(HEAD);
+      return head?.incarnation !== incarnation || head.revision !== revision;
+    } catch {
+      return true;
+    }
   }
 
   /** Watches at one point that wake together share one read; a read that began before a wake-up does not answer it. */

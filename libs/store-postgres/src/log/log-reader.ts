@@ -76,7 +76,8 @@ export class LogReader {
   }
 }
 
-const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
+/** Reads the head of the log. */
+export const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
 
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;
