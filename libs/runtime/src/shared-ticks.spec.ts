@@ -1,5 +1,5 @@
 import { FakeClock } from '../testing/fake-clock';
-import { afterTick, sleepUntilTick } from './shared-ticks';
+import { afterTick, nextTickAt, sleepUntilTick } from './shared-ticks';
 
 describe('work at shared ticks', () => {
   it('wakes once for all that wait for one moment, whenever each began to wait', () => {
@@ -32,6 +32,18 @@ describe('work at shared ticks', () => {
     afterTick(early, 1_000, () => (at = early.elapsed()));
     early.advance(2_000);
     expect(at).toBe(3_000);
+  });
+
+  it('tells by the other clock when the tick comes, so that one that is told wakes with those that wait', () => {
+    const clock = new FakeClock(1_234);
+    const since = 1_700_000_000_123;
+    let at = 0;
+    afterTick(clock, 1_000, () => (at = clock.elapsed()));
+    const told = nextTickAt(clock.elapsed(), since + clock.elapsed(), 1_000);
+    clock.advance(5_000);
+    expect(told - since).toBe(at);
+    expect(nextTickAt(2_000.4, since, 1_000)).toBe(since + 1_000);
+    expect(nextTickAt(1_999.6, since, 1_000)).toBe(since + 1_001);
   });
 
   it('does not run what was cancelled, and ends a sleep by its signal', async () => {

@@ -56,9 +56,13 @@ export function afterTick(clock: Clock, interval: number, action: TickAction): T
   return ticks.add(Math.ceil(earliest / interval) * interval, action);
 }
 
-/** Returns the next multiple of an interval after `now`, for polls that each know the time only by an argument. */
-export function nextTickAt(now: number, interval: number): number {
-  return now - (now % interval) + interval;
+/**
+ * Returns the time (ms since 1970) of the tick of `afterTick`, for polls that are told when to run: `elapsed` and `now` are one moment of both clocks,
+ * which have their full seconds at different times.
+ */
+export function nextTickAt(elapsed: number, now: number, interval: number): number {
+  const tick = Math.ceil((elapsed + interval * MIN_WAIT) / interval) * interval;
+  return Math.ceil(now + tick - elapsed);
 }
 
 /** Resolves at the tick of `afterTick`, or when `signal` aborts; never rejects. */

@@ -6,6 +6,7 @@ import {
   type SettingsResult,
   type SettingValues,
 } from '@causeway/runtime';
+import { ReadFiles, type ReadText } from './read-files';
 import { readSecretFiles } from './secret-files';
 import { readSettingsFile, type SettingsFile } from './settings-file';
 import { importCommand, IMPORT_USAGE, type ImportCommand } from './import-command';
@@ -22,7 +23,7 @@ export interface LoadedConfig<S extends Settings> {
   readonly command?: ImportCommand | undefined;
   /** Declarations of the settings. */
   readonly settings: S;
-  /** Reads all sources again. */
+  /** Reads all sources again; returns the former result, the same object, while no file is another. */
   readonly reread: () => SettingsResult<S>;
 }
 
@@ -48,22 +49,40 @@ export function loadConfig<S extends Settings>(
   { env, args }: ProgramStart,
 ): LoadedConfig<S> {
   const command = handleArguments(program, args);
-  const reread = (): SettingsResult<S> => readAll(program, env);
+  const reread = createReread(program, env);
   const read = reread();
   if (!read.ok) return exitWithProblems(read.problems);
   const { settings } = program;
   return { command, settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
 }
 
+/** Returns a function that reads all sources. They are parsed and checked only when a file is another, which costs far more than to read them. */
+function createReread<S extends Settings>(
+  program: ProgramSettings<S>,
+  env: ProgramStart['env'],
+): () => SettingsResult<S> {
+  let last: { readonly files: ReadFiles; readonly result: SettingsResult<S> } | undefined;
+  return () => {
+    if (last?.files.areSame() === true) return last.result;
+    const files = new ReadFiles();
+    last = { files, result: readAll(program, env, files.read) };
+    return last.result;
+  };
+}
+
 /** Reads all sources. */
-function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramStart['env']): SettingsResult<S> {
+function readAll<S extends Settings>(
+  program: ProgramSettings<S>,
+  env: ProgramStart['env'],
+  read: ReadText,
+): SettingsResult<S> {
   let config: SettingsFile | undefined;
   try {
-    config = env['CAUSEWAY_CONFIG'] ? readSettingsFile(env['CAUSEWAY_CONFIG']) : undefined;
+    config = env['CAUSEWAY_CONFIG'] ? readSettingsFile(env['CAUSEWAY_CONFIG'], read) : undefined;
   } catch (error) {
     return { ok: false, problems: [errorText(error)] };
   }
-  const { sources, problems } = readSecretFiles(program.settings, { env, ...config });
+  const { sources, problems } = readSecretFiles(program.settings, { env, ...config }, read);
   if (problems.length > 0) return { ok: false, problems };
   return readSettings(program.settings, sources, program);
 }

@@ -1,5 +1,6 @@
 import { errorText, fileKey, type Settings, type SettingSources } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
+import type { ReadText } from './read-files';
 
 /** Maximum size of a file with a secret, KiB. */
 const MAX_KIB = 64;
@@ -17,6 +18,7 @@ interface SecretSource {
   readonly formatFileVariable: (variable: string) => string;
   /** Returns a name as messages show it. */
   readonly shownAs: (name: string) => string;
+  readonly read: ReadText;
 }
 
 /**
@@ -25,21 +27,25 @@ interface SecretSource {
  * not given; refuses `X` together with `X_FILE` in one source, unreadable files, and files of more than 64 KiB. Ignores
  * `X_FILE` if that is a setting of its own.
  */
-export function readSecretFiles(settings: Settings, sources: SettingSources): ReadSecrets {
+export function readSecretFiles(
+  settings: Settings,
+  sources: SettingSources,
+  read: ReadText = boundedText,
+): ReadSecrets {
   const { file, formatSource } = sources;
   const env = { ...sources.env };
   const keys: Record<string, unknown> = { ...file };
   const shownKey = (key: string): string => (formatSource ? `${formatSource(key)}: ${key}` : key);
   const problems = [
-    ...takeFiles(settings, { values: env, formatFileVariable: (variable) => variable, shownAs: (name) => name }),
-    ...takeFiles(settings, { values: keys, formatFileVariable: fileKey, shownAs: shownKey }),
+    ...takeFiles(settings, { values: env, formatFileVariable: (variable) => variable, shownAs: (name) => name, read }),
+    ...takeFiles(settings, { values: keys, formatFileVariable: fileKey, shownAs: shownKey, read }),
   ];
   const place = formatSource && ((key: string) => formatSource(key in (file ?? {}) ? key : `${key}File`));
   return { sources: { ...sources, env, ...(file && { file: keys }), ...(place && { formatSource: place }) }, problems };
 }
 
 /** Replaces paths by contents; returns one line per problem. */
-function takeFiles(settings: Settings, { values, formatFileVariable, shownAs }: SecretSource): readonly string[] {
+function takeFiles(settings: Settings, { values, formatFileVariable, shownAs, read }: SecretSource): readonly string[] {
   const problems: string[] = [];
   for (const [name, { secret }] of Object.entries(settings)) {
     const variable = `${name}_FILE`;
@@ -51,7 +57,7 @@ function takeFiles(settings: Settings, { values, formatFileVariable, shownAs }: 
     else if (values[own]) problems.push(`${shownAs(own)} and ${ofFile}: give one of them`);
     else
       try {
-        values[own] = boundedText(path, MAX_KIB).trim();
+        values[own] = read(path, MAX_KIB).trim();
       } catch (error) {
         problems.push(`${shownAs(ofFile)}: "${path}" cannot be read: ${errorText(error)}`);
       }

@@ -12,7 +12,7 @@ export type RereadSettings<S extends SharedSettings = SharedSettings> =
 export interface SettingsReloadParts<S extends SharedSettings> {
   readonly settings: Settings;
   readonly values: S;
-  /** Reads all sources again. */
+  /** Reads all sources again; the same object means the same settings. */
   readonly reread: () => RereadSettings<S>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -26,6 +26,7 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
   private readonly listeners = new Map<string, (values: S) => void>();
   private readonly checked = new Set<() => void>();
   private inUse: S;
+  private lastRead: RereadSettings<S> | undefined;
   private lastFault = '';
   private timer: Timer | undefined;
 
@@ -59,6 +60,8 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
   private takeValues(): void {
     const { logger } = this.parts;
     const read = this.parts.reread();
+    if (read === this.lastRead) return;
+    this.lastRead = read;
     const fault = read.ok ? '' : read.problems.join('; ');
     if (fault !== '' && fault !== this.lastFault)
       logger.error('changed settings were refused, the former ones stay in use', { reason: fault });

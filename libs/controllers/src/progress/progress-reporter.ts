@@ -126,10 +126,10 @@ class ProgressReporter implements ControlLoop {
     }
   }
 
-  plan(now: number): LoopPlan {
+  plan(now: number, elapsed = now): LoopPlan {
     const { index } = this;
     if (now < this.nextPoll || !index) return { changes: [], wakeAt: this.nextPoll };
-    this.nextPoll = nextTickAt(now, POLL_INTERVAL);
+    this.nextPoll = nextTickAt(elapsed, now, POLL_INTERVAL);
     const idle = { changes: [], wakeAt: this.nextPoll };
     if (!this.progress.isLoaded || !this.followed.hasLoaded) return idle;
     this.takeFollowed(index);

@@ -57,8 +57,8 @@ export class TrustAcceptanceReporter implements ControlLoop {
     if (changes.some(({ id }) => id.kind === MeshTrust.name)) this.isStale = true;
   }
 
-  plan(now: number): LoopPlan {
-    const idle = { changes: [], wakeAt: nextTickAt(now, POLL_INTERVAL) };
+  plan(now: number, elapsed = now): LoopPlan {
+    const idle = { changes: [], wakeAt: nextTickAt(elapsed, now, POLL_INTERVAL) };
     if (!this.index || !this.proxies.isLoaded) return idle;
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;

@@ -105,10 +105,10 @@ export class TrustPublisher implements ControlLoop {
     if (changes.some(({ id }) => kinds.includes(id.kind))) this.isStale = true;
   }
 
-  plan(now: number): LoopPlan {
+  plan(now: number, elapsed = now): LoopPlan {
     const certificates = this.config.certificates();
     if (!jsonEqual(certificates, this.published)) this.isStale = true;
-    const idle = { changes: [], wakeAt: nextTickAt(now, POLL_INTERVAL) };
+    const idle = { changes: [], wakeAt: nextTickAt(elapsed, now, POLL_INTERVAL) };
     if (!this.index || !this.isStale || certificates.length === 0) return idle;
     const all = planPublishedTrust(this.index, this.config.zone, certificates);
     this.published = certificates;

@@ -117,13 +117,13 @@ export class KeyedLoop implements ControlLoop {
     this.keys.apply(event);
   }
 
-  plan(now: number): LoopPlan {
+  plan(now: number, elapsed = now): LoopPlan {
     const { index } = this;
     if (!index) return { changes: [] };
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
     this.add(this.followed.take());
-    this.pollOutside(index, now);
+    this.pollOutside(index, now, elapsed);
     if (this.mustRescan) {
       this.rescan();
       if (!this.seeding.advance()) return { changes: [], more: true };
@@ -204,9 +204,9 @@ export class KeyedLoop implements ControlLoop {
     for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
   }
 
-  private pollOutside(index: IndexReader, now: number): void {
+  private pollOutside(index: IndexReader, now: number, elapsed: number): void {
     if (!this.isPolling || now < this.nextPoll) return;
-    this.nextPoll = nextTickAt(now, POLL_INTERVAL);
+    this.nextPoll = nextTickAt(elapsed, now, POLL_INTERVAL);
     if (this.reconciler.looksOutside === true) this.add(this.reconciler.outsideKeys?.(index) ?? NO_KEYS);
   }
 
