@@ -53,8 +53,12 @@ export class SessionReaper {
     if (this.round % BOOKMARK_ROUNDS === 0) fanOut.requestBookmarks();
     const turned = zones.filter((zone) => insights.hasHealthChanged(zone));
     const isRenewal = this.round % RENEW_ROUNDS === 0;
-    await Promise.all([insights.write(isRenewal ? zones : turned), isRenewal ? wholeStates.mark(zones) : undefined]);
-    if (zones.length > 0) await this.endReplaced();
+    await Promise.all([
+      insights.write(isRenewal ? zones : turned),
+      isRenewal ? wholeStates.mark(zones) : undefined,
+      // The leader reads the sessions in the same tick.
+      zones.length > 0 ? this.endReplaced() : undefined,
+    ]);
     // Zones also report to other replicas.
     if (zones.length > 0) await gate.check();
   }
