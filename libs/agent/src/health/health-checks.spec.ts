@@ -235,5 +235,14 @@ describe('health checks', () => {
       { address: '0100007F', port: 6379, uid: 1000 },
       { address: '00000000', port: 22, uid: 1000 },
     ]);
+    expect(parseSocketTable(text, new Set([22, 8080]))).toEqual([{ address: '00000000', port: 22, uid: 1000 }]);
+    const of6 = (address: string): string =>
+      line(`${address}:18EB`, '0A')
+        .replace('00000000:0000', `${'0'.repeat(32)}:0000`)
+        .replace(' 0:', '10000:');
+    const addresses = ['00000000000000000000000001000000', '0'.repeat(32)];
+    expect(parseSocketTable([head, ...addresses.map(of6), ''].join('\n'), new Set([6379]))).toEqual(
+      addresses.map((address) => ({ address, port: 6379, uid: 1000 })),
+    );
   });
 });

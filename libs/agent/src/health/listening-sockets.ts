@@ -17,17 +17,17 @@ export interface ListeningSocket {
 }
 
 /**
- * Lists the listening TCP sockets in the network namespace of this process; undefined if the system has no such table.
- * Detects a dead process without connecting to it.
+ * Lists the listening TCP sockets of these ports, by default of all, in the network namespace of this process; undefined if the system has no such
+ * table. Detects a dead process without connecting to it.
  */
-export function listListeningSockets(): readonly ListeningSocket[] | undefined {
+export function listListeningSockets(ports?: ReadonlySet<number>): readonly ListeningSocket[] | undefined {
   const found: ListeningSocket[] = [];
   let tables = 0;
   for (const table of TABLES) {
     const text = readTableStart(table);
     if (text === undefined) continue;
     tables += 1;
-    found.push(...parseSocketTable(text));
+    found.push(...parseSocketTable(text, ports));
   }
   return tables > 0 ? found : undefined;
 }
@@ -36,8 +36,8 @@ export function listListeningSockets(): readonly ListeningSocket[] | undefined {
 export type SocketsByPort = ReadonlyMap<number, readonly ListeningSocket[]>;
 
 /** Lists them by port. */
-export function listListeningByPort(): SocketsByPort | undefined {
-  const sockets = listListeningSockets();
+export function listListeningByPort(ports?: ReadonlySet<number>): SocketsByPort | undefined {
+  const sockets = listListeningSockets(ports);
   if (!sockets) return undefined;
   const byPort = new Map<number, ListeningSocket[]>();
   for (const socket of sockets) {
@@ -84,17 +84,29 @@ export function parseKernelAddress(hex: string): string {
   return normalizeAddress(groups.map((group) => group.toString(16)).join(':'));
 }
 
-/** Parses the listening sockets at the beginning of a socket table. */
-export function parseSocketTable(text: string): readonly ListeningSocket[] {
+/**
+ * Parses the listening sockets of these ports at the beginning of a socket table: ` 12: ADDRESS:PORT ADDRESS:PORT STATE …`. Fields are found by their
+ * places, since an agent may have thousands of listeners of its own in the table: only lines of the ports are taken apart.
+ */
+export function parseSocketTable(text: string, ports?: ReadonlySet<number>): readonly ListeningSocket[] {
   const found: ListeningSocket[] = [];
-  for (const line of text.split('\n').slice(1)) {
-    const [, local = '', , state = '', , , , uid = ''] = line.trim().split(/\s+/);
-    if (state === '') continue;
-    if (state !== LISTENING) break;
-    const [address = '', port = ''] = local.split(':');
-    found.push({ address, port: Number.parseInt(port, 16), uid: Number(uid) });
+  for (let from = nextLine(text, 0); from < text.length; from = nextLine(text, from)) {
+    const address = text.indexOf(':', from) + 2;
+    const length = text.indexOf(':', address) - address;
+    // Both addresses have one length, and each port four digits.
+    const state = address + 2 * length + 12;
+    if (text.slice(state, state + 2) !== LISTENING) break;
+    const port = Number.parseInt(text.slice(address + length + 1, address + length + 5), 16);
+    if (ports && !ports.has(port)) continue;
+    const uid = text.slice(state, nextLine(text, state)).split(/\s+/)[4];
+    found.push({ address: text.slice(address, address + length), port, uid: Number(uid) });
   }
   return found;
+}
+
+function nextLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end + 1;
 }
 
 /** Reads in this thread: a table has a part for each page of memory, and each would cost two changes to another thread. */

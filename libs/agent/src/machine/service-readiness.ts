@@ -67,6 +67,8 @@ export class ServiceReadiness {
   private isDirect = false;
   private setsClientCert = true;
   private exposed = new Map<string, Exposure>();
+  /** Ports of processes: the machine may have thousands of other listening sockets. */
+  private ports: ReadonlySet<number> = new Set();
   private sockets: SocketsByPort = new Map();
 
   constructor(private readonly options: ServiceReadinessOptions) {
@@ -91,6 +93,7 @@ export class ServiceReadiness {
     this.services = plane === undefined || plane === 'grpc' ? [] : all;
     this.isDirect = plane === 'direct';
     this.setsClientCert = plane === 'envoy';
+    this.ports = new Set(all.map(({ service: { servicePort, port } }) => servicePort ?? port));
     if (all.length > 0) this.readSockets();
     else this.checkExposure();
     this.health.set(
@@ -186,7 +189,7 @@ export class ServiceReadiness {
   }
 
   private readSockets(): SocketsByPort | undefined {
-    const sockets = listListeningByPort();
+    const sockets = listListeningByPort(this.ports);
     if (!sockets) return undefined;
     this.sockets = sockets;
     this.checkExposure();
