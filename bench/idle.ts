@@ -12,20 +12,15 @@ import { adminFetch } from '../test/support/admin-credential';
 import { runProgram } from './support/run-program';
 
 /**
-<<<<<<< HEAD
  * What the mesh of `npm start` costs while nothing changes: for the global, each zone, agent and ingress CPU time in percent of a core,
  * wake-ups a second (voluntary context switches of all threads and of children) and programs started, over a minute, and memory. East has
  * the services. Prints one JSON line. Needs a build. BENCH_SERVICES (50), BENCH_SECONDS (60), BENCH_TRAFFIC=off (control planes only),
- * BENCH_REST: s between the last service and the measurement (30), BENCH_NODE_OPTIONS: of each process.
-=======
- * Measures the cost of control planes while nothing changes (docs/design.md §8): CPU of the global, of zones that hold
- * 10,000 services and of Postgres, in percent of a core over a minute, and memory. Prints one JSON line.
- * BENCH_SERVICES (10000), BENCH_ZONES (2), BENCH_SECONDS (60), BENCH_HEAP: largest old space of each process, MB.
->>>>>>> main
+ * BENCH_REST: s between the last service and the measurement (180), BENCH_NODE_OPTIONS: of each process.
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 50);
 const SECONDS = numberSetting('BENCH_SECONDS', 60);
-const REST = numberSetting('BENCH_REST', 30);
+/** V8 compiles what ran often, and compacts the heap, for up to two minutes after the work: half a second of CPU time each. */
+const REST = numberSetting('BENCH_REST', 180);
 const HAS_TRAFFIC = process.env['BENCH_TRAFFIC'] !== 'off';
 const NODE_OPTIONS = process.env['BENCH_NODE_OPTIONS'] ?? '';
 const WRITERS = 8;
