@@ -12,16 +12,10 @@ import { adminFetch } from '../test/support/admin-credential';
 import { runProgram } from './support/run-program';
 
 /**
-<<<<<<< HEAD
- * What the mesh of `npm start` costs while nothing changes: for the global, each zone, agent and ingress CPU time in percent of a core,
+ * Measures what the mesh of `npm start` costs while nothing changes: for the global, each zone, agent and ingress CPU time in percent of a core,
  * wake-ups a second (voluntary context switches of all threads and of children) and programs started, over a minute, and memory. East has
  * the services. Prints one JSON line. Needs a build. BENCH_SERVICES (50), BENCH_SECONDS (60), BENCH_TRAFFIC=off (control planes only),
  * BENCH_REST: s between the last service and the measurement (30), BENCH_NODE_OPTIONS: of each process.
-=======
- * Measures the cost of control planes while nothing changes (docs/design.md §8): CPU of the global, of zones that hold
- * 10,000 services and of Postgres, in percent of a core over a minute, and memory. Prints one JSON line.
- * BENCH_SERVICES (10000), BENCH_ZONES (2), BENCH_SECONDS (60), BENCH_HEAP: largest old space of each process, MB.
->>>>>>> main
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 50);
 const SECONDS = numberSetting('BENCH_SECONDS', 60);

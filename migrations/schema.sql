@@ -665,7 +665,8 @@ BEGIN
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
       "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
-      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text, "orderFrom" text)
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text, "orderFrom" text,
+      "initialStatus" jsonb)
     LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
       AND r.name = c.name
     LEFT JOIN LATERAL (
@@ -697,7 +698,8 @@ BEGIN
       WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
       WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
         AND asked."originRevision" < held.origin_revision THEN 'older'
-      WHEN asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip AND holder IS NOT NULL THEN 'vip-taken'
+      WHEN (asked."setsVip" OR (asked.type = 'put' AND NOT living)) AND asked.vip IS DISTINCT FROM held.vip
+        AND holder IS NOT NULL THEN 'vip-taken'
     END;
     IF refusal IS NOT NULL THEN
       refused := true;
@@ -710,7 +712,8 @@ BEGIN
       owned := living AND asked.labels = held.labels AND asked.spec = held.spec;
       made.labels := asked.labels;
       made.spec := asked.spec;
-      made.status := CASE WHEN living THEN coalesce(asked.status, held.status) ELSE asked.status END;
+      made.status := CASE WHEN living THEN coalesce(asked.status, held.status)
+        ELSE coalesce(asked."initialStatus", asked.status) END;
       IF asked.uid IS NOT NULL THEN
         made.uid := asked.uid;
         made.generation := asked.generation;
@@ -749,7 +752,11 @@ BEGIN
         made.zone := asked.zone;
         made.namespace := asked.namespace;
         made.name := asked.name;
+        made.vip := asked.vip;
         made.freed := coalesce(held.freed, '[]');
+        IF asked.vip IS NOT NULL AND made.freed <> '[]' THEN
+          made.freed := causeway_freed(made.freed, NULL, asked.vip, now_ms);
+        END IF;
         made.deleted_at := NULL;
         IF asked.uid IS NULL THEN
           made.uid := gen_random_uuid();

@@ -8,6 +8,7 @@ export {
   type CopyFacts,
   type Expectation,
   type Fence,
+  type InitialState,
   type MetadataEntry,
   type PatchChange,
   type PutChange,

@@ -87,5 +87,6 @@ function explain(change: Change, refusal: Refusal, { revision, originRevision, h
 }
 
 function getVip(change: Change): string {
-  return change.type === 'patch' ? String(change.vip) : '';
+  if (change.type === 'delete') return '';
+  return String(change.type === 'patch' ? change.vip : change.initial?.vip);
 }

@@ -21,7 +21,7 @@ export interface DecisionContext {
   readonly computeOrder: (change: CopyChange, row: MemoryRow | undefined) => number;
   readonly newUid: () => string;
   /** Returns another living row that holds an address. */
-  readonly findHolder: (vip: string, change: PatchChange) => Identity | undefined;
+  readonly findHolder: (vip: string, change: Change) => Identity | undefined;
 }
 
 /** A put of a copy. */
@@ -61,7 +61,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
   const refusal = unmet(change.expect, living);
   if (refusal) return refuse(change, refusal, found(living));
   if (isOlder(change, row)) return refuse(change, 'older', { originRevision: row?.origin.revision ?? 0 });
-  if (!living) return { type: 'write', created: true, row: createdRow(change, row, context) };
+  if (!living) return decideCreation(change, row, context);
   const sameOwned = jsonEqual(living.labels, change.labels) && jsonEqual(living.spec, change.spec);
   const sameStatus = change.status === undefined || jsonEqual(living.status, change.status);
   if (sameOwned && sameStatus && sameFacts(living, change.copy)) return { type: 'unchanged', row: living };
@@ -86,6 +86,13 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
   };
 }
 
+function decideCreation(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): WriteDecision {
+  const { vip } = change.initial ?? {};
+  const holder = vip === undefined ? undefined : context.findHolder(vip, change);
+  if (holder) return refuse(change, 'vip-taken', { holder });
+  return { type: 'write', created: true, row: createdRow(change, stone, context) };
+}
+
 function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
   const { now, revision } = context;
   const facts = change.copy
@@ -101,12 +108,12 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
     id: change.id,
     labels: change.labels,
     spec: change.spec,
-    status: change.status,
+    status: change.initial?.status ?? change.status,
     ...facts,
     modifiedAt: now,
     revision,
-    vip: undefined,
-    freed: stone?.freed ?? [],
+    vip: change.initial?.vip,
+    freed: stone ? withFreed(stone, now, change.initial?.vip) : [],
     graceStartedAt: undefined,
     deletedAt: undefined,
   };
