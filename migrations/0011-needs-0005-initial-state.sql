@@ -1,5 +1,5 @@
 -- A put that creates a resource may give it a status and an address ("initialStatus", vip), which control loops would otherwise write right
--- after it. Both are ignored where the resource exists. The function is that of 0008 with this.
+-- after it. Both are left out where the resource exists, and where another one holds the address. The function is that of 0008 with this.
 CREATE OR REPLACE FUNCTION causeway_write(
   changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint,
   notes_to_write jsonb, stash boolean, tell_rows boolean,
@@ -97,8 +97,7 @@ BEGIN
       WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
       WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
         AND asked."originRevision" < held.origin_revision THEN 'older'
-      WHEN (asked."setsVip" OR (asked.type = 'put' AND NOT living)) AND asked.vip IS DISTINCT FROM held.vip
-        AND holder IS NOT NULL THEN 'vip-taken'
+      WHEN asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip AND holder IS NOT NULL THEN 'vip-taken'
     END;
     IF refusal IS NOT NULL THEN
       refused := true;
@@ -112,7 +111,7 @@ BEGIN
       made.labels := asked.labels;
       made.spec := asked.spec;
       made.status := CASE WHEN living THEN coalesce(asked.status, held.status)
-        ELSE coalesce(asked."initialStatus", asked.status) END;
+        ELSE coalesce(CASE WHEN holder IS NULL THEN asked."initialStatus" END, asked.status) END;
       IF asked.uid IS NOT NULL THEN
         made.uid := asked.uid;
         made.generation := asked.generation;
@@ -151,10 +150,10 @@ BEGIN
         made.zone := asked.zone;
         made.namespace := asked.namespace;
         made.name := asked.name;
-        made.vip := asked.vip;
+        made.vip := CASE WHEN holder IS NULL THEN asked.vip END;
         made.freed := coalesce(held.freed, '[]');
-        IF asked.vip IS NOT NULL AND made.freed <> '[]' THEN
-          made.freed := causeway_freed(made.freed, NULL, asked.vip, now_ms);
+        IF made.vip IS NOT NULL AND made.freed <> '[]' THEN
+          made.freed := causeway_freed(made.freed, NULL, made.vip, now_ms);
         END IF;
         made.deleted_at := NULL;
         IF asked.uid IS NULL THEN

@@ -698,8 +698,7 @@ BEGIN
       WHEN asked.expect IS NOT NULL AND (NOT living OR held.revision <> asked.expect) THEN 'conflict'
       WHEN asked.uid IS NOT NULL AND held.origin_incarnation = asked."originIncarnation"
         AND asked."originRevision" < held.origin_revision THEN 'older'
-      WHEN (asked."setsVip" OR (asked.type = 'put' AND NOT living)) AND asked.vip IS DISTINCT FROM held.vip
-        AND holder IS NOT NULL THEN 'vip-taken'
+      WHEN asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip AND holder IS NOT NULL THEN 'vip-taken'
     END;
     IF refusal IS NOT NULL THEN
       refused := true;
@@ -713,7 +712,7 @@ BEGIN
       made.labels := asked.labels;
       made.spec := asked.spec;
       made.status := CASE WHEN living THEN coalesce(asked.status, held.status)
-        ELSE coalesce(asked."initialStatus", asked.status) END;
+        ELSE coalesce(CASE WHEN holder IS NULL THEN asked."initialStatus" END, asked.status) END;
       IF asked.uid IS NOT NULL THEN
         made.uid := asked.uid;
         made.generation := asked.generation;
@@ -752,10 +751,10 @@ BEGIN
         made.zone := asked.zone;
         made.namespace := asked.namespace;
         made.name := asked.name;
-        made.vip := asked.vip;
+        made.vip := CASE WHEN holder IS NULL THEN asked.vip END;
         made.freed := coalesce(held.freed, '[]');
-        IF asked.vip IS NOT NULL AND made.freed <> '[]' THEN
-          made.freed := causeway_freed(made.freed, NULL, asked.vip, now_ms);
+        IF made.vip IS NOT NULL AND made.freed <> '[]' THEN
+          made.freed := causeway_freed(made.freed, NULL, made.vip, now_ms);
         END IF;
         made.deleted_at := NULL;
         IF asked.uid IS NULL THEN

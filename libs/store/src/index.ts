@@ -8,7 +8,6 @@ export {
   type CopyFacts,
   type Expectation,
   type Fence,
-  type InitialState,
   type MetadataEntry,
   type PatchChange,
   type PutChange,

@@ -87,6 +87,5 @@ function explain(change: Change, refusal: Refusal, { revision, originRevision, h
 }
 
 function getVip(change: Change): string {
-  if (change.type === 'delete') return '';
-  return String(change.type === 'patch' ? change.vip : change.initial?.vip);
+  return change.type === 'patch' ? String(change.vip) : '';
 }

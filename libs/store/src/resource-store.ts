@@ -20,7 +20,7 @@ export interface PutChange {
   readonly labels: Labels;
   readonly spec: JsonObject;
   readonly status?: JsonObject;
-  /** State of the row if this write creates it; ignored if the resource exists. */
+  /** State of the row if this write creates it; left out if the resource exists, and if another one holds the address. */
   readonly initial?: InitialState;
   /** Set on copies of another store's resource: these facts are kept as at the origin (docs/design.md §5). */
   readonly copy?: CopyFacts;
@@ -36,10 +36,9 @@ export interface PutChange {
 }
 
 /**
- * What control loops give a resource in the write that creates it, in place of a write of their own right after. `vip` is as in `PatchChange`: a
- * put whose address another resource holds is refused as `vip-taken`.
+ * State that control loops give a resource in the write that creates it, in place of a write of their own right after. `vip` is as in `PatchChange`.
  */
-export interface InitialState {
+interface InitialState {
   readonly status?: JsonObject;
   readonly vip?: string;
 }

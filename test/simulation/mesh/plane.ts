@@ -181,6 +181,7 @@ export class SimReplica {
       version: '0.0.0',
       token: shownToken(() => tokenOf(cp.zone)),
       maintenance: store,
+      writeCopies: (request) => runner.write(request),
       hold,
       backoff: { base: 200, cap: 2_000, random: this.jitter },
     });

@@ -61,7 +61,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
   const refusal = unmet(change.expect, living);
   if (refusal) return refuse(change, refusal, found(living));
   if (isOlder(change, row)) return refuse(change, 'older', { originRevision: row?.origin.revision ?? 0 });
-  if (!living) return decideCreation(change, row, context);
+  if (!living) return { type: 'write', created: true, row: createdRow(change, row, context) };
   const sameOwned = jsonEqual(living.labels, change.labels) && jsonEqual(living.spec, change.spec);
   const sameStatus = change.status === undefined || jsonEqual(living.status, change.status);
   if (sameOwned && sameStatus && sameFacts(living, change.copy)) return { type: 'unchanged', row: living };
@@ -86,15 +86,11 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
   };
 }
 
-function decideCreation(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): WriteDecision {
-  const { vip } = change.initial ?? {};
-  const holder = vip === undefined ? undefined : context.findHolder(vip, change);
-  if (holder) return refuse(change, 'vip-taken', { holder });
-  return { type: 'write', created: true, row: createdRow(change, stone, context) };
-}
-
 function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
   const { now, revision } = context;
+  const { initial } = change;
+  const isFree = initial?.vip === undefined || context.findHolder(initial.vip, change) === undefined;
+  const { status = change.status, vip } = (isFree ? initial : undefined) ?? {};
   const facts = change.copy
     ? pickFacts(change.copy)
     : {
@@ -108,12 +104,12 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
     id: change.id,
     labels: change.labels,
     spec: change.spec,
-    status: change.initial?.status ?? change.status,
+    status,
     ...facts,
     modifiedAt: now,
     revision,
-    vip: change.initial?.vip,
-    freed: stone ? withFreed(stone, now, change.initial?.vip) : [],
+    vip,
+    freed: stone ? withFreed(stone, now, vip) : [],
     graceStartedAt: undefined,
     deletedAt: undefined,
   };
