@@ -12,7 +12,7 @@ import { adminFetch } from '../test/support/admin-credential';
 import { runProgram } from './support/run-program';
 
 /**
- * What the mesh of `npm start` costs while nothing changes: for the global, each zone, agent and ingress CPU time in percent of a core,
+ * Measures what the mesh of `npm start` costs while nothing changes: for the global, each zone, agent and ingress CPU time in percent of a core,
  * wake-ups a second (voluntary context switches of all threads and of children) and programs started, over a minute, and memory. East has
  * the services. Prints one JSON line. Needs a build. BENCH_SERVICES (50), BENCH_SECONDS (60), BENCH_TRAFFIC=off (control planes only),
  * BENCH_REST: s between the last service and the measurement (180), BENCH_NODE_OPTIONS: of each process.

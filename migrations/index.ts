@@ -22,6 +22,7 @@ export const migrations = [
   sqlMigration('0008-needs-0005-orders-that-count.sql'),
   sqlMigration('0009-needs-0005-who-is-witness.sql'),
   sqlMigration('0010-needs-0005-lease-secrets.sql'),
+  sqlMigration('0011-needs-0005-initial-state.sql'),
 ];
 
 /** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */

@@ -665,7 +665,8 @@ BEGIN
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
       "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
-      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text, "orderFrom" text)
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text, "orderFrom" text,
+      "initialStatus" jsonb)
     LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
       AND r.name = c.name
     LEFT JOIN LATERAL (
@@ -710,7 +711,8 @@ BEGIN
       owned := living AND asked.labels = held.labels AND asked.spec = held.spec;
       made.labels := asked.labels;
       made.spec := asked.spec;
-      made.status := CASE WHEN living THEN coalesce(asked.status, held.status) ELSE asked.status END;
+      made.status := CASE WHEN living THEN coalesce(asked.status, held.status)
+        ELSE coalesce(CASE WHEN holder IS NULL THEN asked."initialStatus" END, asked.status) END;
       IF asked.uid IS NOT NULL THEN
         made.uid := asked.uid;
         made.generation := asked.generation;
@@ -749,7 +751,11 @@ BEGIN
         made.zone := asked.zone;
         made.namespace := asked.namespace;
         made.name := asked.name;
+        made.vip := CASE WHEN holder IS NULL THEN asked.vip END;
         made.freed := coalesce(held.freed, '[]');
+        IF made.vip IS NOT NULL AND made.freed <> '[]' THEN
+          made.freed := causeway_freed(made.freed, NULL, made.vip, now_ms);
+        END IF;
         made.deleted_at := NULL;
         IF asked.uid IS NULL THEN
           made.uid := gen_random_uuid();

@@ -54,17 +54,22 @@ function monitors(): readonly number[] {
   let watching: Promise<void>;
   /** How often programs were run to check. */
   let runs = 0;
+  /** Called after each program that the agent runs. */
+  let afterRun: (program: string, args: readonly string[]) => Promise<unknown>;
 
   beforeAll(async () => (namespace = await NetworkNamespace.create()));
   afterAll(() => namespace.close());
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'causeway-monitors-'));
+    afterRun = () => Promise.resolve();
     const { enterCommand } = namespace;
     const tools: NetworkTools = {
       enterCommand,
-      run: (...args) => {
+      run: async (...args) => {
         runs += 1;
-        return namespace.run(...args);
+        const output = await namespace.run(...args);
+        await afterRun(args[0], args[1]);
+        return output;
       },
     };
     network = new MachineNetwork({ folder, instance: AGENT, tools });
@@ -114,6 +119,26 @@ function monitors(): readonly number[] {
     await flushRoutes();
     await until('all is back', async () => (await namespace.state()) === whole, BACK + SLACK);
     await until('monitors run again', () => monitors().filter((pid) => !killed.includes(pid)).length === 2);
+  });
+
+  it.each([
+    ['put back', true],
+    ['installed first', false],
+  ])('are back where somebody removes them while they are %s, before it has read them', async (_, isRestore) => {
+    await network.apply(PLAN);
+    const whole = await namespace.state();
+    if (!isRestore) await network.apply({});
+    let isRemoved = false;
+    afterRun = async (program, args) => {
+      if (isRemoved || program !== 'ip' || !args.includes('-6') || !args.includes('-batch')) return;
+      isRemoved = true;
+      await flushRoutes();
+      await flushRules();
+    };
+    if (isRestore) await flushRules().then(flushRoutes);
+    else await network.apply(PLAN);
+    await until('they are removed', () => isRemoved, BACK + SLACK);
+    await until('all is back', async () => (await namespace.state()) === whole, BACK + SLACK);
   });
 
   it('needs no program where nothing is installed', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** Names a tree whose built programs are started in place of this one's (bench/compare.ts). */
@@ -17,4 +17,24 @@ export function programToStart(app: 'agent' | 'ctl' | 'global' | 'zone', tree = 
   const starts = process.env[PROGRAM_STARTS];
   if (starts !== undefined) appendFileSync(starts, `${file}\n`);
   return file;
+}
+
+/** Names of settings in the programs of a tree, by tree. */
+const namesByTree = new Map<string, ReadonlySet<string>>();
+
+/** Returns the settings that the programs of a tree know: an older one refuses those that came later (bench/compare.ts). */
+export function selectKnownSettings(
+  env: Readonly<Record<string, string>>,
+  tree: string,
+): Readonly<Record<string, string>> {
+  if (process.env[PROGRAM_TREE] !== tree) return env;
+  const names = namesByTree.get(tree) ?? new Set(listNames(join(tree, 'dist')));
+  namesByTree.set(tree, names);
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith('CAUSEWAY_') || names.has(key)));
+}
+
+function listNames(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.js'))
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').match(/\bCAUSEWAY_[A-Z_]+/g) ?? []);
 }

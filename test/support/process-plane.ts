@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ADMIN_SETTINGS, adminFetch } from './admin-credential';
-import { programToStart, programTree } from './built-programs';
+import { programToStart, programTree, selectKnownSettings } from './built-programs';
 import { until } from './until';
 
 /** A control plane that starts beside many others on a busy machine takes its time, ms. */
@@ -61,7 +61,7 @@ export class ProcessPlane {
           };
     this.child = fork(programToStart(app, tree), {
       cwd: tree,
-      env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
+      env: selectKnownSettings({ ...Object.fromEntries(inherited), ...ports, ...own, ...env }, tree),
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

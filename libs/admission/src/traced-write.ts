@@ -1,3 +1,4 @@
+import { Dataplane } from '@causeway/kinds';
 import { asStep, noTracer } from '@causeway/runtime';
 import type { Change, WriteRequest, WriteResult } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
@@ -24,18 +25,35 @@ export function tracedRequest<Q extends ContextedRequest, T>(
   });
 }
 
-/** Writes to the store as a span of a request's trace; the changes carry the trace to their consequences. */
+/**
+ * Writes to the store as a span of a request's trace; the changes carry the trace to their consequences. Resources are created with the fields that
+ * control loops derive for them.
+ */
 export function tracedWrite(
-  { store, tracer = noTracer }: Pick<AdmissionParts, 'store' | 'tracer'>,
+  parts: Pick<AdmissionParts, 'store' | 'tracer' | 'withDerivedFields'>,
   { origin }: WriteContext,
-  request: WriteRequest,
+  given: WriteRequest,
 ): Promise<WriteResult> {
+  const { store, tracer = noTracer } = parts;
+  const request = completeCreations(parts, given);
   const parent = origin?.trace?.traceparent;
   if (parent === undefined) return store.write(request);
   const attributes = { 'causeway.changes': request.changes.length };
   return asStep({ tracer, name: 'store write', parent, attributes }, (traceparent) =>
     store.write({ ...request, changes: request.changes.map((change) => withTrace(change, traceparent)) }),
   );
+}
+
+/** Dataplanes that the same write creates are not counted yet: their services wait for the loops, so that no zone sees them as Unavailable first. */
+function completeCreations(
+  { withDerivedFields: complete }: Pick<AdmissionParts, 'withDerivedFields'>,
+  request: WriteRequest,
+): WriteRequest {
+  if (!complete || request.changes.some(({ id }) => id.kind === Dataplane.name)) return request;
+  const changes = request.changes.map((change) =>
+    change.type === 'put' && change.expect === 'absent' ? complete(change) : change,
+  );
+  return { ...request, changes };
 }
 
 function withTrace(change: Change, traceparent: string | undefined): Change {

@@ -14,12 +14,15 @@ import { createZoneSync, type ZoneSync } from './zone/zone-sync';
 export const ZONE_SYNC_FACTORY = injectionToken<ZoneSyncFactory>('ZoneSyncFactory');
 
 /** Creates the session with the global for one term of the zone's leader; undefined for a zone without a global. */
-export type ZoneSyncFactory = (term: LeaderTerm) => ZoneSync | undefined;
+export type ZoneSyncFactory = (
+  term: LeaderTerm,
+  writeCopies: NonNullable<ZoneSyncOptions['writeCopies']>,
+) => ZoneSync | undefined;
 
 /** Sync options of a zone. */
 export interface KdsZoneOptions {
   /** Called at the beginning of each term; undefined for a zone without a global. */
-  readonly sync: () => Omit<ZoneSyncOptions, 'term'> | undefined;
+  readonly sync: () => Omit<ZoneSyncOptions, 'term' | 'writeCopies'> | undefined;
   readonly firstState: FirstStateOptions;
 }
 
@@ -45,9 +48,9 @@ class FirstStateLookup implements OnApplicationBootstrap, BeforeApplicationShutd
 /** The zone's side of sync. Only a leader has a session, so the module provides a factory of sessions. */
 @Module({
   providers: [
-    provideFrom(ZONE_SYNC_FACTORY, { options: OPTIONS }, ({ options: { sync } }) => (term) => {
+    provideFrom(ZONE_SYNC_FACTORY, { options: OPTIONS }, ({ options: { sync } }) => (term, writeCopies) => {
       const options = sync();
-      return options && createZoneSync({ ...options, term });
+      return options && createZoneSync({ ...options, term, writeCopies });
     }),
     provideFrom(FirstState, { options: OPTIONS }, ({ options }) => new FirstState(options.firstState)),
     FirstStateLookup,

@@ -8,7 +8,7 @@ import { createPostgresBackend } from '../testing/connected-backend';
 
 /** A change of one of a few resources and addresses, so that the changes of one write conflict with each other. */
 interface Drawn {
-  readonly type: 'put' | 'copy' | 'patch' | 'take' | 'delete';
+  readonly type: 'put' | 'copy' | 'create' | 'patch' | 'take' | 'delete';
   readonly resource: number;
   readonly address: number | null;
   readonly content: number;
@@ -17,7 +17,7 @@ interface Drawn {
 
 const small = fc.integer({ min: 0, max: 2 });
 const drawn: fc.Arbitrary<Drawn> = fc.record({
-  type: fc.constantFrom('put', 'put', 'copy', 'patch', 'take', 'take', 'delete'),
+  type: fc.constantFrom('put', 'put', 'copy', 'create', 'create', 'patch', 'take', 'take', 'delete'),
   resource: fc.integer({ min: 0, max: 4 }),
   address: fc.option(small),
   content: small,
@@ -38,6 +38,12 @@ function changeOf(each: Drawn, ids: readonly Identity[], vips: readonly string[]
       return put(id, spec, { expect: each.expect === 'absent' ? 'absent' : expect });
     case 'copy':
       return put(id, spec, { copy: copyFacts({ uid: 'copy', generation: 2 + each.content, origin }) });
+    case 'create': {
+      const vip = each.address === null ? undefined : vips[each.address];
+      const initial = { status: { first: each.content }, ...(vip === undefined ? {} : { vip }) };
+      const copy = copyFacts({ uid: 'copy', generation: 2 + each.content, origin });
+      return put(id, spec, { initial, ...(each.expect === 'absent' ? { copy } : { expect }) });
+    }
     case 'patch':
       return { type: 'patch', id, expect, status: spec, ...(each.expect === 'any' ? {} : { spec }) };
     case 'take':

@@ -20,6 +20,8 @@ export interface PutChange {
   readonly labels: Labels;
   readonly spec: JsonObject;
   readonly status?: JsonObject;
+  /** State of the row if this write creates it; left out if the resource exists, and if another one holds the address. */
+  readonly initial?: InitialState;
   /** Set on copies of another store's resource: these facts are kept as at the origin (docs/design.md §5). */
   readonly copy?: CopyFacts;
   /**
@@ -31,6 +33,14 @@ export interface PutChange {
   readonly audit?: AuditSource;
   /** Traceparent of a change made here; that of a copy is in `copy`. Stored only if labels or spec change. */
   readonly traceparent?: string | undefined;
+}
+
+/**
+ * State that control loops give a resource in the write that creates it, in place of a write of their own right after. `vip` is as in `PatchChange`.
+ */
+interface InitialState {
+  readonly status?: JsonObject;
+  readonly vip?: string;
 }
 
 /** Facts that a copy takes from its origin. */

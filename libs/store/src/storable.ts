@@ -13,10 +13,12 @@ const UNTEXT = /[\0\p{Surrogate}]/u;
 export function unstorable(change: Change): string | undefined {
   const identity = unstorableIdentity(change.id);
   if (identity !== undefined || change.type === 'delete') return identity;
-  if (change.type === 'patch' && typeof change.vip === 'string' && !parseAddress(change.vip))
-    return `${change.vip} is no address`;
+  const vip = change.type === 'patch' ? change.vip : change.initial?.vip;
+  if (typeof vip === 'string' && !parseAddress(vip)) return `${vip} is no address`;
   const parts: readonly (JsonValue | undefined)[] =
-    change.type === 'put' ? [change.labels, change.spec, change.status] : [change.spec, change.status];
+    change.type === 'put'
+      ? [change.labels, change.spec, change.status, change.initial?.status]
+      : [change.spec, change.status];
   for (const part of parts) {
     const reason = unstorableValue(part, 0);
     if (reason !== undefined) return reason;

@@ -9,7 +9,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from '@causeway/store';
-import { MemoryLease, MemorySessions, MemoryStore } from '@causeway/store/testing';
+import { MemoryDisk, MemoryLease, MemorySessions, MemoryStore } from '@causeway/store/testing';
 import type { WatchedDisk } from './watched-disk';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
@@ -20,6 +20,8 @@ export interface StoreFaults {
   readonly write?: (request: WriteRequest, disk: WatchedDisk) => WriteRequest;
   /** Answers a write before it is done; undefined = as it should be. */
   readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
+  /** Whether a process shows what it writes before it is committed. */
+  readonly showsUncommitted?: boolean;
   readonly snapshot?: (snapshot: Snapshot) => Snapshot;
   readonly batch?: (batch: ChangeBatch) => ChangeBatch;
   /** ms that every watch is behind besides: it shows other faults more often. */
@@ -84,7 +86,11 @@ export class DatabaseLink {
 export class SimStore implements ResourceStore {
   private readonly inner: MemoryStore;
 
-  constructor(private readonly link: DatabaseLink) {
+  /** `show`: called with the changes of a write that is not committed yet, with the fault `showsUncommitted`. */
+  constructor(
+    private readonly link: DatabaseLink,
+    private readonly show: (changes: ChangeBatch['changes']) => void,
+  ) {
     this.inner = new MemoryStore(link.disk);
   }
 
@@ -114,6 +120,7 @@ export class SimStore implements ResourceStore {
     const work = (): Promise<WriteResult> =>
       disk.during({ writer: process.name, request }, () => this.inner.write(faults.write?.(request, disk) ?? request));
     const early = faults.answerEarly?.(request, disk);
+    if (faults.showsUncommitted === true) this.show(predictChanges(request, disk));
     const answer = this.link.call(work);
     if (!early) return answer;
     answer.catch(() => undefined);
@@ -163,6 +170,17 @@ export class SimStore implements ResourceStore {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/** Returns the changes that a write would make now; none if it would be refused. */
+function predictChanges(request: WriteRequest, disk: WatchedDisk): ChangeBatch['changes'] {
+  let ids = 0;
+  const copy = new MemoryDisk({ clock: disk.clock, newId: () => `uncommitted-${++ids}` });
+  copy.restore(disk.save(), 'same');
+  const { revision } = copy;
+  // A write in memory is done when the call returns.
+  new MemoryStore(copy).write(request).catch(() => undefined);
+  return copy.changesSince(revision)?.changes ?? [];
 }
 
 /** The sessions as one process sees them. */

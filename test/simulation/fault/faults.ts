@@ -65,6 +65,12 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     faults: { store: { answerEarly } },
   },
   {
+    name: 'uncommitted',
+    what: 'what a process writes is in its index before it is committed: peers and DNS have it though the commit fails',
+    seed: 1,
+    faults: { store: { showsUncommitted: true } },
+  },
+  {
     name: 'arrival-order',
     what: 'precedence by the order of arrival in each zone',
     seed: 24,

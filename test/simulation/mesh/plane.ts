@@ -78,7 +78,10 @@ export class SimReplica {
     this.random = around.random.fork(name);
     this.process = new SimProcess(name, around.timeline, this.random.between(-2_000, 2_000));
     this.link = new DatabaseLink(this.process, disk, this.random.fork('database'), around.storeFaults);
-    this.store = new SimStore(this.link);
+    this.store = new SimStore(this.link, (changes) => {
+      const { point } = this.index;
+      if (point) this.index.apply({ revision: point.revision, changes });
+    });
     if (this.cp.role === 'global') this.startGlobal();
     else void this.startZone(this.cp);
   }
@@ -181,6 +184,7 @@ export class SimReplica {
       version: '0.0.0',
       token: shownToken(() => tokenOf(cp.zone)),
       maintenance: store,
+      writeCopies: (request) => runner.write(request),
       hold,
       backoff: { base: 200, cap: 2_000, random: this.jitter },
     });

@@ -4,6 +4,7 @@ import { injectionToken, provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
 import { CORE, type ModuleImports } from '../core.module';
+import { DerivedFields } from '../state/derived-fields';
 import { INDEX, MESHES } from '../state/index.module';
 
 /** The `Admission` of this replica. */
@@ -11,9 +12,23 @@ export const ADMISSION = injectionToken<Admission>('Admission');
 
 const provider = provideFrom(
   ADMISSION,
-  { core: CORE, backend: POSTGRES_BACKEND, index: INDEX, access: ACCESS_POLICY, meshes: MESHES },
-  ({ core, backend: { store, agentLeases: leases }, ...sources }) =>
-    new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases }),
+  {
+    core: CORE,
+    backend: POSTGRES_BACKEND,
+    index: INDEX,
+    access: ACCESS_POLICY,
+    meshes: MESHES,
+    derived: DerivedFields,
+  },
+  ({ core, backend: { store, agentLeases: leases }, derived, ...sources }) =>
+    new Admission({
+      ...core,
+      ...sources,
+      controlPlane: core.cp,
+      store,
+      leases,
+      withDerivedFields: derived.complete,
+    }),
 );
 
 /** Provides admission, through which all writes of users go. */

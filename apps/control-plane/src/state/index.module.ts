@@ -6,6 +6,7 @@ import { followStore, type ResourceIndex } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from '../core.module';
 import type { SharedSettings } from '../settings/settings';
+import { DerivedFields } from './derived-fields';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 import { followPolicies, POLICIES, PoliciesFollower } from './policies-follower';
 import { followRoutes, ROUTES, RoutesFollower } from './routes-follower';
@@ -82,11 +83,13 @@ export class IndexModule {
     const sources = { core: CORE, index: INDEX, meshes: MESHES };
     const routes = provideFrom(ROUTES, sources, followRoutes);
     const policies = provideFrom(POLICIES, { ...sources, routes: ROUTES }, followPolicies);
+    const derived = provideFrom(DerivedFields, { core: CORE }, ({ core }) => new DerivedFields(core.clock));
+    const followers = [StoreBinding, IndexFollower, RoutesFollower, PoliciesFollower];
     return {
       module: IndexModule,
       imports,
-      providers: [index, meshes, routes, policies, StoreBinding, IndexFollower, RoutesFollower, PoliciesFollower],
-      exports: [INDEX, MESHES, ROUTES, POLICIES, StoreBinding],
+      providers: [index, meshes, routes, policies, derived, ...followers],
+      exports: [INDEX, MESHES, ROUTES, POLICIES, DerivedFields, StoreBinding],
     };
   }
 }

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AUTHENTICATION,
+  DerivedFields,
   INDEX,
   maintainStore,
   MESHES,
@@ -61,6 +62,7 @@ const SOURCES = {
   evidence: ZoneTrustEvidence,
   dataplaneTokens: DATAPLANE_TOKENS,
   zoneTokens: ZONE_PROXY_TOKENS,
+  derived: DerivedFields,
 };
 
 /** The dependencies of a zone's leader, with the facts of its control plane. */
@@ -130,11 +132,12 @@ class ZoneTerm implements LeaderWork {
     this.adoption = new EnrolmentAdoption({ ...core, zone, index, store, proxies, term });
     const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     this.enrolments = new EnrolmentMaintenance({ ...core, zone, index, store, term, validity });
-    const sync = options.createSync(term);
+    const sync = options.createSync(term, (request) => this.runner.write(request));
     this.replicas = new IdentityPathReplicas({ store, proxies, term, clock: core.clock });
     const { replicas, authorities } = this;
     this.loops = createLoops(options, { authorities, health, sync, term, replicas });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
+    options.derived.useLoops(this.loops, term);
     this.current = sync;
   }
 

@@ -36,9 +36,15 @@ export interface NetworkStatus {
   readonly restoredAt?: number;
 }
 
+/** Rules and routes as the kernel shows them. */
 interface InstalledText {
   readonly rules: string;
   readonly routes: string;
+}
+
+/** Rules and routes as the kernel shows those of a ruleset that nobody has changed. */
+interface ExpectedText extends InstalledText {
+  readonly ruleset: string;
 }
 
 /** File in the state folder whose presence means that rules of this agent may be installed. */
@@ -63,8 +69,8 @@ export class MachineNetwork {
   private enforced: NetworkPlan = {};
   private ruleset: string | undefined;
   private routes: readonly CaptureRoute[] = [];
-  /** Rules and routes as the kernel showed them after the last change. */
-  private installed: InstalledText = { rules: '', routes: '' };
+  /** Rules and routes as the kernel showed them when the ruleset was first installed; undefined if they were not complete then. */
+  private expected: ExpectedText | undefined;
   /** A difference was noticed and is not yet restored. */
   private isLost = false;
   private problem: string | undefined;
@@ -186,10 +192,10 @@ export class MachineNetwork {
   private async checkAndRestore(): Promise<boolean> {
     if (!this.isCapturing) return false;
     if (this.ruleset !== undefined) {
-      const { rules, routes } = await this.readInstalled();
-      if (rules === this.installed.rules && routes === this.installed.routes) return false;
+      const shown = await this.readInstalled();
+      if (this.isExpected(shown)) return false;
       this.ruleset = undefined;
-      if (routes !== this.installed.routes) this.routes = [];
+      if (shown.routes !== this.expected?.routes) this.routes = [];
       this.isLost = true;
     }
     await this.applyPlan(this.plan);
@@ -221,12 +227,24 @@ export class MachineNetwork {
       await this.tools.run('nft', ['-f', '-'], left + ruleset);
       this.ruleset = ruleset;
       await this.installRoutes(listCaptureRoutes(plan));
-      this.installed = await this.readInstalled();
+      await this.verify(ruleset);
     } catch (error) {
       // The first failure is reported.
       await this.clear().catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Reads what was installed. Another program may have removed it again before it is read: then the next check comes soon. */
+  private async verify(ruleset: string): Promise<void> {
+    const shown = await this.readInstalled();
+    const isComplete = shown.rules !== '' && countLines(shown.routes) >= this.routes.length;
+    if (this.expected?.ruleset !== ruleset) this.expected = isComplete ? { ...shown, ruleset } : undefined;
+    if (!this.isExpected(shown)) this.wake();
+  }
+
+  private isExpected({ rules, routes }: InstalledText): boolean {
+    return rules === this.expected?.rules && routes === this.expected.routes;
   }
 
   /** Returns the command that deletes the table which an earlier run with another mode has left. */
@@ -307,6 +325,10 @@ export class MachineNetwork {
     this.last = done.catch(() => undefined);
     return done;
   }
+}
+
+function countLines(text: string): number {
+  return text.split('\n').filter((line) => line.trim() !== '').length;
 }
 
 function sameRoutes(a: readonly CaptureRoute[], b: readonly CaptureRoute[]): boolean {

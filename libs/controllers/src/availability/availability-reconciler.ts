@@ -1,6 +1,6 @@
 import { MeshService } from '@causeway/kinds';
 import { identityKey, jsonEqual, type Resource, type ResourceKey } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import {
   asDataplane,
   dataplaneValues,
@@ -92,9 +92,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
       this.reportedAt.delete(key);
       return undefined;
     }
-    const dataplanes = [...this.listDataplanes(findSelector(service), index)];
-    const uris = dataplanes.flatMap((dataplane) => this.ids.listIds(dataplane));
-    const facts = { uris, ...this.connections() };
+    const { dataplanes, facts } = this.count(service, index);
     const change = planAvailability(service, dataplanes, facts);
     if (!change?.spec || change.spec['instances'] === service.spec.instances) return { change };
     const next = (this.reportedAt.get(key) ?? -Infinity) + REPORT_INTERVAL;
@@ -102,6 +100,21 @@ export class AvailabilityReconciler implements KeyedReconciler {
       return { change: planAvailability(service, dataplanes, { ...facts, keepsInstances: true }), dueAt: next };
     this.reportedAt.set(key, now);
     return { change };
+  }
+
+  /** Counts the Dataplanes of a service that is about to be created in this zone. */
+  derivePatch(created: Resource, index: IndexReader): PatchChange | undefined {
+    const service = created.id.zone === this.zone ? asService(created) : undefined;
+    if (!service) return undefined;
+    for (const _ of this.matcher.index(listTerms(service), () => this.allDataplanes(index)));
+    const { dataplanes, facts } = this.count(service, index);
+    return planAvailability(service, dataplanes, facts);
+  }
+
+  private count(service: ServiceResource, index: IndexReader): CountedDataplanes {
+    const dataplanes = [...this.listDataplanes(findSelector(service), index)];
+    const uris = dataplanes.flatMap((dataplane) => this.ids.listIds(dataplane));
+    return { dataplanes, facts: { uris, ...this.connections() } };
   }
 
   private connections(): Pick<AvailabilityFacts, 'isConnected'> {
@@ -141,6 +154,12 @@ export class AvailabilityReconciler implements KeyedReconciler {
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
     }
   }
+}
+
+/** The Dataplanes of a service, and what is known of them. */
+interface CountedDataplanes {
+  readonly dataplanes: readonly DataplaneResource[];
+  readonly facts: AvailabilityFacts;
 }
 
 function listTerms(resource: Resource | undefined): readonly SelectorTerm[] {

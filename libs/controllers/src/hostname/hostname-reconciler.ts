@@ -11,8 +11,15 @@ import {
   type Resource,
   type ResourceKey,
 } from '@causeway/resources';
-import { DoubleBuffer, type Change, type IndexEvent, type IndexReader, type WriteResult } from '@causeway/store';
-import { WorkQueue, type ControlLoop, type LoopPlan } from '@causeway/loops';
+import {
+  DoubleBuffer,
+  type Change,
+  type IndexEvent,
+  type IndexReader,
+  type PatchChange,
+  type WriteResult,
+} from '@causeway/store';
+import { WorkQueue, type ControlLoop, type LoopPlan, type ReservingLoop } from '@causeway/loops';
 import { PendingReleases } from './pending-releases';
 import {
   applyToClaims,
@@ -47,6 +54,11 @@ class HostnameWork {
  */
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
+  readonly reserving: ReservingLoop = {
+    kinds: new Set(NAMED_KINDS),
+    reserve: (created) => this.reserveNames(created),
+    release: (key) => this.restoreClaims(key),
+  };
   private readonly filling = new SlicedWork();
   private readonly buffer: DoubleBuffer<HostnameWork, undefined>;
   private index: IndexReader | undefined;
@@ -75,8 +87,7 @@ export class HostnameReconciler implements ControlLoop {
     const { index } = this;
     if (!index) return undefined;
     if (!this.filling.advance()) return { changes: [], more: true };
-    const { claims, stale } = this.work;
-    for (const key of claims.takeChanged()) stale.add(key);
+    this.queueChanged();
     // Every stale row is compared before anything is decided: a name is free only when all rows that show it are known.
     if (!this.compareStale(index)) return { changes: [], more: true };
     const changes = this.decide(index);
@@ -85,6 +96,45 @@ export class HostnameReconciler implements ControlLoop {
 
   onWritten(changes: readonly Change[], _result: WriteResult): void {
     for (const { id } of changes) this.work.stale.add(identityKey(id));
+  }
+
+  /**
+   * Returns the names of a new service, which claims them from then on; undefined if a name is contested, or if not all rows are compared with their
+   * claims yet.
+   */
+  private reserveNames(created: Resource): PatchChange | undefined {
+    const { index, buffer } = this;
+    if (!index || buffer.isFilling) return undefined;
+    const { claims, stale } = this.work;
+    this.queueChanged();
+    if (!this.compareStale(index)) return undefined;
+    const key = identityKey(created.id);
+    applyToClaims(claims, { id: created.id, key, before: undefined, after: created }, this.of);
+    const changed = this.queueChanged();
+    const wanted = claims.listAddresses(key);
+    const isAlone = [...changed].every((other) => other === key);
+    if (isAlone && wanted.length > 0 && this.withoutPending(key, created, wanted) === wanted) {
+      stale.add(key);
+      return addressPatch(created, wanted);
+    }
+    this.restoreClaims(key);
+    return undefined;
+  }
+
+  /** Gives a service the claims of its row again; none without a row. */
+  private restoreClaims(key: ResourceKey): void {
+    const after = this.index?.byIdentityKey(key);
+    const id = parseIdentityKey(key);
+    applyToClaims(this.work.claims, { id, key, before: undefined, after }, this.of);
+    this.work.stale.add(key);
+  }
+
+  /** Queues the rows whose addresses the claims have changed, and returns their keys. */
+  private queueChanged(): ReadonlySet<ResourceKey> {
+    const { claims, stale } = this.work;
+    const changed = claims.takeChanged();
+    for (const key of changed) stale.add(key);
+    return changed;
   }
 
   private get work(): HostnameWork {
@@ -184,7 +234,7 @@ export class HostnameReconciler implements ControlLoop {
   }
 }
 
-function addressPatch(row: Resource, addresses: readonly ServiceAddress[]): Change {
+function addressPatch(row: Resource, addresses: readonly ServiceAddress[]): PatchChange {
   return { type: 'patch', id: row.id, expect: row.revision, status: { ...row.status, addresses } };
 }
 

@@ -15,9 +15,18 @@ import {
   type IndexEvent,
   type IndexReader,
   type MetadataEntry,
+  type PatchChange,
   type WriteResult,
 } from '@causeway/store';
-import { type ControlLoop, type LoopPlan, DelayQueue, planBatch, refusedKeys, WorkQueue } from '@causeway/loops';
+import {
+  DelayQueue,
+  planBatch,
+  refusedKeys,
+  WorkQueue,
+  type ControlLoop,
+  type LoopPlan,
+  type ReservingLoop,
+} from '@causeway/loops';
 import type { WaitedFor } from '../proxies/known-proxies';
 import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
 import { VipSettings, type RaisedCooldown, type VipSettingsConfig } from './vip-settings';
@@ -97,6 +106,16 @@ export class VipReconciler implements ControlLoop {
       fill: (work) => this.rebuild(work),
       apply: (_, event) => void this.enqueueChanges(event),
     });
+  }
+
+  /** Gives a new service its address in the write that creates it; where that is not simple, a plan decides. */
+  get reserving(): ReservingLoop {
+    return {
+      kinds: this.work.allocator.kinds,
+      reserve: (created, now, elapsed) => this.reserveAddress(created, now, elapsed),
+      listMetadata: () => this.cursorEntries(),
+      release: (key) => void this.work.stale.add(key),
+    };
   }
 
   /** Returns the usage of the ranges, `now` in ms of the store's clock; while the pools are rebuilt, the usage before. */
@@ -228,6 +247,17 @@ export class VipReconciler implements ControlLoop {
     this.work.waiting.set(key, isUnacked ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
     this.reportExhausted(service, ranges);
     return deny(service, ranges, now, this.waitReason(allocation.heldAt, now));
+  }
+
+  private reserveAddress(created: Resource, now: number, elapsed: number): PatchChange | undefined {
+    if (this.buffer.isFilling || this.config.meshes?.version !== this.settingsVersion) return undefined;
+    const owner = this.toVipOwner(identityKey(created.id), created.id);
+    const { allocator, waiting } = this.work;
+    // Services that wait for an address are older: the next plan decides who gets one that is free.
+    if (!owner.settings.isServed || !allocator.has(created.id) || waiting.size > 0) return undefined;
+    const moment = { now: this.storeClock.lowerBound(elapsed), floor: this.config.ackWatermark?.() ?? Infinity };
+    const allocation = allocator.allocate(owner, moment);
+    return allocation.ok ? grant(created, allocation.ip, now) : undefined;
   }
 
   /** Returns one text for all services, which seldom changes: each change is a write of every waiting service. */

@@ -47,6 +47,7 @@ export function createInboundHalf(
   { stream, channel }: GlobalStream,
 ): InboundHalf {
   const { store, term, version, logger, onPropagated, sealing, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { writeCopies = (request) => store.write(request) } = options;
   const { causeway } = session;
   const declares = session.extensions.includes(Extension.kinds);
   const hadWhole = (kind: string): boolean => peerState.resumePoints().has(kind);
@@ -57,7 +58,7 @@ export function createInboundHalf(
     channel,
     peerState,
     hold,
-    write: (changes, entries) => store.write({ changes, metadata: entries, onRefusal: 'skip', fence }),
+    write: (changes, entries) => writeCopies({ changes, metadata: entries, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : toKumaOptions(new KumaIncarnation())),
     onComplete: reportFirstState({ store, fence, onStoreFailure, causeway, declares, hadWhole }),

@@ -1,6 +1,7 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { SealingKeys } from '@causeway/identity';
 import type { BackoffOptions, LeaderTerm } from '@causeway/runtime';
+import type { ResourceStore } from '@causeway/store';
 import type { InboundBounds } from '../session/inbound/inbound-queue';
 import type { SyncOptions } from '../session/sync-options';
 import type { InsightSource } from './insight-view';
@@ -20,6 +21,8 @@ export interface ZoneSyncOptions extends SyncOptions {
   readonly dial?: () => ZoneTransport;
   /** The leader's term: its epoch fences all writes, and the session ends with it. */
   readonly term: LeaderTerm;
+  /** Writes copies that the global sends, with the term's fence; the store's `write` if absent. */
+  readonly writeCopies?: ResourceStore['write'];
   /** Read for each connection; a replaced token restarts the session. If absent, the zone presents none. */
   readonly token?: ZoneTokenSource;
   /** Maximum bytes of the global's messages that wait undecoded. */

@@ -1,4 +1,4 @@
-import { compareText, identityKey, type ResourceKey } from '@causeway/resources';
+import { compareText, identityKey, type Resource, type ResourceKey } from '@causeway/resources';
 import { BoundedMap, nextTickAt, SlicedWork } from '@causeway/runtime';
 import {
   DoubleBuffer,
@@ -6,6 +6,7 @@ import {
   type IndexChange,
   type IndexEvent,
   type IndexReader,
+  type PatchChange,
   type WriteResult,
 } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
@@ -69,6 +70,8 @@ export interface KeyedReconciler {
   readonly looksOutside?: boolean;
   /** Returns the keys that changes outside the index have made stale since the last call; called once a second. `RESCAN`: everything. */
   outsideKeys?(index: IndexReader): StaleKeyList;
+  /** As in `ControlLoop`. */
+  derivePatch?(created: Resource, index: IndexReader, now: number): PatchChange | undefined;
   /** Decides for one key; `now` is ms since 1970. Also called for a key whose resource is gone. */
   reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined;
 }
@@ -143,6 +146,11 @@ export class KeyedLoop implements ControlLoop {
     const keys =
       this.reconciler.recheckWritten === true ? changes.map(({ id }) => identityKey(id)) : refusedKeys(changes, result);
     for (const key of keys) this.stale.add(key);
+  }
+
+  derivePatch(created: Resource, now: number): PatchChange | undefined {
+    const isReady = !this.keys.isFilling && this.followed.hasLoaded;
+    return this.index && isReady ? this.reconciler.derivePatch?.(created, this.index, now) : undefined;
   }
 
   private get stale(): WorkQueue {

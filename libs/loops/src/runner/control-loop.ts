@@ -1,4 +1,5 @@
-import type { Change, IndexEvent, MetadataEntry, IndexReader, WriteResult } from '@causeway/store';
+import type { Resource, ResourceKey } from '@causeway/resources';
+import type { Change, IndexEvent, MetadataEntry, IndexReader, PatchChange, WriteResult } from '@causeway/store';
 
 /** Changes that a loop wants to write now; without changes and metadata entries it only sets the time of the next plan. */
 export interface LoopPlan {
@@ -33,4 +34,26 @@ export interface ControlLoop {
   plan(now: number, elapsed: number): LoopPlan | undefined;
   /** Called with the results of the plan's changes, once the index contains them. Queues refused keys again. */
   onWritten(changes: readonly Change[], result: WriteResult): void;
+  /**
+   * Returns the patch that this loop would write to a resource right after its creation, so that the write that creates it contains it; undefined if
+   * there is none. Derives it from the index, and keeps nothing.
+   */
+  derivePatch?(created: Resource, now: number): PatchChange | undefined;
+  /** Like `derivePatch`, but keeps what it gives (an address, names) from others. */
+  readonly reserving?: ReservingLoop;
+}
+
+/**
+ * The part of a loop that gives a resource what others cannot have, in the write that creates it. Called between turns of the loops: what it keeps is
+ * in the index, or released, before any loop plans again.
+ */
+export interface ReservingLoop {
+  /** Kinds of the resources for which it may keep something. */
+  readonly kinds: ReadonlySet<string>;
+  /** Returns undefined where other resources would have to change too, or where the loop does not know enough yet: its plan decides later. */
+  reserve(created: Resource, now: number, elapsed: number): PatchChange | undefined;
+  /** Returns the metadata to be written with what was reserved. */
+  listMetadata?(): readonly MetadataEntry[];
+  /** Gives back what `reserve` kept for a resource that the write did not create. */
+  release(key: ResourceKey): void;
 }

@@ -9,10 +9,20 @@ import {
   type Tracer,
 } from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
-import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
+import {
+  Fenced,
+  type Fence,
+  type IndexEvent,
+  type IndexReader,
+  type ResourceStore,
+  type WriteRequest,
+  type WriteResult,
+} from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
+import { CreatedResources } from './created-resources';
 import { joinPlans } from './joint-write';
 import { LoopTraces } from './loop-traces';
+import { Mutex } from './mutex';
 import { countResults, LoopState, type RunnerStats } from './loop-state';
 
 /** Options of a runner, which lives for one term of a leader. */
@@ -50,6 +60,9 @@ export class LoopRunner {
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private readonly traces: LoopTraces;
+  private readonly created: CreatedResources;
+  /** Turns of the loops and writes of others that loops complete: what one reserves is in the index before the next. */
+  private readonly turns = new Mutex();
   private started = false;
   /** Whether the last joint write failed although the store was available: loops then write one by one. */
   private separately = false;
@@ -68,6 +81,14 @@ export class LoopRunner {
     this.states = loops.map((loop) => new LoopState(loop, this.newBackoff()));
     for (const { loop, stats } of this.states) this.stats.loops[loop.name] = stats;
     this.traces = new LoopTraces(options);
+    this.created = new CreatedResources({
+      ...options,
+      states: this.states,
+      onError: (state, error) => {
+        this.backOff(state, error);
+        this.reset(state);
+      },
+    });
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
@@ -87,10 +108,22 @@ export class LoopRunner {
       await this.start();
       return true;
     }
-    if (await this.pass()) return true;
+    if (await this.turns.run(() => this.pass())) return true;
     if (this.options.clock.now() < this.nextResync) return false;
     await this.resync();
-    return this.pass();
+    return this.turns.run(() => this.pass());
+  }
+
+  /**
+   * Writes changes of this leader that no loop planned, such as copies: a resource that they create gets, in the same write, what the loops give it.
+   * The request carries the leader's fence. Throws as the store does.
+   */
+  write(request: WriteRequest): Promise<WriteResult> {
+    if (!this.started || !this.created.mayReserve(request.changes)) return this.options.store.write(request);
+    return new Promise((resolve, reject) => {
+      // After an answer, an error only ends the turn.
+      this.turns.run(() => this.writeCreations(request, resolve)).catch(reject);
+    });
   }
 
   /** Steps until the term's signal aborts or another replica leads; never rejects. */
@@ -129,6 +162,7 @@ export class LoopRunner {
 
   /** Unsubscribes from the index; `run` does so at its end. */
   close(): void {
+    this.started = false;
     this.unsubscribe();
   }
 
@@ -209,7 +243,7 @@ export class LoopRunner {
     }
     if (this.checkedEvents === this.events) for (const { state, plan } of plans) this.countDifferences(state, plan);
     try {
-      await this.write(plans);
+      await this.writePlans(plans);
       this.wroteLittle = wanted.every(({ plan }) => plan.more !== true && plan.changes.length < LARGE_WRITE);
     } catch (error) {
       this.rethrowUnlessBug(error);
@@ -232,17 +266,17 @@ export class LoopRunner {
     }
   }
 
-  private async write(planned: readonly LoopWithPlan[]): Promise<void> {
+  private async writePlans(planned: readonly LoopWithPlan[]): Promise<void> {
     const joint = joinPlans(
       planned.map(({ plan }) => plan),
       this.options.index,
     );
-    const { changes, metadata } = joint;
     const traces = this.traces.begin(planned);
+    const { changes, metadata } = joint;
     const result = await this.orTermEnd(
-      this.options.store.write({ changes, metadata, onRefusal: 'skip', fence: this.fence }),
+      this.created.write({ changes, metadata, onRefusal: 'skip', fence: this.fence }),
     );
-    await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
+    await this.reached(result.revision);
     if (!this.started) return;
     planned.forEach(({ state, plan }, place) => {
       const answer = joint.getPlanResult(place, result);
@@ -251,6 +285,25 @@ export class LoopRunner {
       state.loop.onWritten(plan.changes, answer);
       state.wrote(plan.changes.length === answer.deferred || written > 0, this.options.clock.now());
     });
+  }
+
+  /** Writes a request, answers it, and waits until the index contains it. */
+  private async writeCreations(request: WriteRequest, answer: (result: WriteResult) => void): Promise<void> {
+    try {
+      const result = await this.created.write(request);
+      answer(result);
+      await this.reached(result.revision);
+    } catch (error) {
+      // What was reserved may be in the store: the loops start anew from its head.
+      if (error instanceof Unavailable) this.started = false;
+      this.wake();
+      throw error;
+    }
+  }
+
+  /** Resolves when the index contains a write, or the loops must start anew. */
+  private reached(revision: number): Promise<void> {
+    return this.until(({ point }) => !this.started || (point !== undefined && point.revision >= revision));
   }
 
   /** The error of a joint write does not name the plan at fault: the loops retry one by one. */
@@ -297,6 +350,10 @@ export class LoopRunner {
       for (const state of this.states) state.ready = false;
     }
     for (const state of this.states) if (state.ready) state.loop.observe(event);
+    this.wake();
+  }
+
+  private wake(): void {
     for (const wake of [...this.waiting]) wake();
   }
 

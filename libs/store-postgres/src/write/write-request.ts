@@ -157,8 +157,9 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
       const { labels, spec, status } = change;
       const by = sources.findIndex(change.audit);
       const place = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision };
-      const { traceparent, orderFrom } = change;
-      const asked = Object.assign(place, { labels, spec, status, traceparent, orderFrom });
+      const { traceparent, orderFrom, initial } = change;
+      const [initialStatus, vip] = [initial?.status, initial?.vip];
+      const asked = Object.assign(place, { labels, spec, status, initialStatus, vip, traceparent, orderFrom });
       return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
     }
     case 'patch': {

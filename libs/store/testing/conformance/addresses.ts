@@ -90,6 +90,31 @@ export function describeAddresses(world: () => StoreFixture): void {
       expect(await refusals(store, take(b, vip))).toEqual(['vip-taken']);
     });
 
+    it('comes with the resource, and with its status, where the write creates it', async () => {
+      const { store } = world();
+      const [a, b, vip, other] = [freshId(), freshId(), freshVip(), freshVip()];
+      await write(store, put(a, {}, { initial: { status: { first: true }, vip } }));
+      expect(await held(store, a)).toMatchObject({ status: { first: true }, freed: [] });
+      await write(store, put(b));
+      expect(await refusals(store, take(b, vip))).toEqual(['vip-taken']);
+      await write(store, put(a, { n: 2 }, { initial: { status: { first: false }, vip: other } }));
+      expect(await held(store, a)).toMatchObject({ spec: { n: 2 }, status: { first: true }, freed: [] });
+      expect(await refusals(store, take(b, other))).toEqual([undefined]);
+    });
+
+    it('I1: is left out of a creation while another resource holds it; a resource that is created again takes its own back', async () => {
+      const { store } = world();
+      const [a, b, vip] = [freshId(), freshId(), freshVip()];
+      await write(store, put(a, {}, { initial: { vip } }));
+      const late = put(b, {}, { status: { kept: true }, initial: { status: { vip }, vip } });
+      expect((await writeOne(store, late)).status).toEqual({ kept: true });
+      expect(await refusals(store, take(b, vip))).toEqual(['vip-taken']);
+      await write(store, { type: 'delete', id: a, expect: 'any' });
+      const again = await writeOne(store, put(a, {}, { initial: { vip } }));
+      expect(again.freed).toEqual([]);
+      expect(await refusals(store, take(b, vip))).toEqual(['vip-taken']);
+    });
+
     it('may be of IPv6', async () => {
       const { store } = world();
       const [a, b] = [freshId(), freshId()];

@@ -21,7 +21,7 @@ export interface DecisionContext {
   readonly computeOrder: (change: CopyChange, row: MemoryRow | undefined) => number;
   readonly newUid: () => string;
   /** Returns another living row that holds an address. */
-  readonly findHolder: (vip: string, change: PatchChange) => Identity | undefined;
+  readonly findHolder: (vip: string, change: Change) => Identity | undefined;
 }
 
 /** A put of a copy. */
@@ -88,6 +88,9 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
 
 function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
   const { now, revision } = context;
+  const { initial } = change;
+  const isFree = initial?.vip === undefined || context.findHolder(initial.vip, change) === undefined;
+  const { status = change.status, vip } = (isFree ? initial : undefined) ?? {};
   const facts = change.copy
     ? pickFacts(change.copy)
     : {
@@ -101,12 +104,12 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
     id: change.id,
     labels: change.labels,
     spec: change.spec,
-    status: change.status,
+    status,
     ...facts,
     modifiedAt: now,
     revision,
-    vip: undefined,
-    freed: stone?.freed ?? [],
+    vip,
+    freed: stone ? withFreed(stone, now, vip) : [],
     graceStartedAt: undefined,
     deletedAt: undefined,
   };

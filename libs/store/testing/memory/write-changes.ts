@@ -1,13 +1,6 @@
 import { globalIdentity, identityKey, type Identity } from '@causeway/resources';
 import { countedOrder } from './counted-order';
-import {
-  Fenced,
-  type Change,
-  type ChangeResult,
-  type PatchChange,
-  type WriteRequest,
-  type WriteResult,
-} from '../../src/resource-store';
+import { Fenced, type Change, type ChangeResult, type WriteRequest, type WriteResult } from '../../src/resource-store';
 import { outdatedResults, refusedWrite } from '../../src/refused-write';
 import { decideChange, type CopyChange, type WriteDecision } from './decide-change';
 import { auditWrite } from './memory-audit';
@@ -78,7 +71,7 @@ class MemoryTransaction {
       nextCreationOrder: () => Math.max(this.now * 1000, this.newest.order) + 1,
       computeOrder: (copy, held) => this.computeOrder(copy, held),
       newUid: this.disk.newId,
-      findHolder: (vip, patch) => this.findHolder(vip, patch),
+      findHolder: (vip, asking) => this.findHolder(vip, asking),
     });
     if (decision.type === 'write') this.take(key, row, decision.row);
     return toResult(change, decision);
@@ -116,7 +109,7 @@ class MemoryTransaction {
     );
   }
 
-  private findHolder(vip: string, change: PatchChange): Identity | undefined {
+  private findHolder(vip: string, change: Change): Identity | undefined {
     const holder = this.vips.get(vip) ?? this.disk.vips.get(vip);
     const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
     return row?.id;
