@@ -34,14 +34,14 @@ describe('work at shared ticks', () => {
     expect(at).toBe(3_000);
   });
 
-  it('tells by the other clock when the tick comes, so that one that is told wakes with those that wait', () => {
+  it('gives the time of the tick by the other clock, so that a poll by that clock wakes with those that wait', () => {
     const clock = new FakeClock(1_234);
     const since = 1_700_000_000_123;
     let at = 0;
     afterTick(clock, 1_000, () => (at = clock.elapsed()));
-    const told = nextTickAt(clock.elapsed(), since + clock.elapsed(), 1_000);
+    const given = nextTickAt(clock.elapsed(), since + clock.elapsed(), 1_000);
     clock.advance(5_000);
-    expect(told - since).toBe(at);
+    expect(given - since).toBe(at);
     expect(nextTickAt(2_000.4, since, 1_000)).toBe(since + 1_000);
     expect(nextTickAt(1_999.6, since, 1_000)).toBe(since + 1_001);
   });

@@ -57,7 +57,7 @@ export function afterTick(clock: Clock, interval: number, action: TickAction): T
 }
 
 /**
- * Returns the time (ms since 1970) of the tick of `afterTick`, for polls that are told when to run: `elapsed` and `now` are one moment of both clocks,
+ * Returns the time (ms since 1970) of the tick of `afterTick`, for polls that give the time of their next run: `elapsed` and `now` are one moment of both clocks,
  * which have their full seconds at different times.
  */
 export function nextTickAt(elapsed: number, now: number, interval: number): number {
