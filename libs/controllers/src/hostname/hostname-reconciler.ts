@@ -55,7 +55,7 @@ class HostnameWork {
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
   readonly reserving: ReservingLoop = {
-    kinds: new Set(NAMED_KINDS),
+    handles: (kind) => NAMED_KINDS.includes(kind),
     reserve: (created) => this.reserveNames(created),
     release: (key) => this.restoreClaims(key),
   };

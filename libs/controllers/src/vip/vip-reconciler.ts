@@ -83,6 +83,13 @@ class VipWork {
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
   readonly metadataArea = METADATA_AREA;
+  /** Gives a new service its address in the write that creates it; where that is not simple, a plan decides. */
+  readonly reserving: ReservingLoop = {
+    handles: (kind) => this.work.allocator.kinds.has(kind),
+    reserve: (created, now, elapsed) => this.reserveAddress(created, now, elapsed),
+    listMetadata: () => this.cursorEntries(),
+    release: (key) => void this.work.stale.add(key),
+  };
   private readonly buffer: DoubleBuffer<VipWork, undefined>;
   private readonly rebuilding = new SlicedWork(ROWS_PER_SLICE);
   private readonly storeClock = new StoreClock();
@@ -106,16 +113,6 @@ export class VipReconciler implements ControlLoop {
       fill: (work) => this.rebuild(work),
       apply: (_, event) => void this.enqueueChanges(event),
     });
-  }
-
-  /** Gives a new service its address in the write that creates it; where that is not simple, a plan decides. */
-  get reserving(): ReservingLoop {
-    return {
-      kinds: this.work.allocator.kinds,
-      reserve: (created, now, elapsed) => this.reserveAddress(created, now, elapsed),
-      listMetadata: () => this.cursorEntries(),
-      release: (key) => void this.work.stale.add(key),
-    };
   }
 
   /** Returns the usage of the ranges, `now` in ms of the store's clock; while the pools are rebuilt, the usage before. */

@@ -48,8 +48,8 @@ export interface ControlLoop {
  * in the index, or released, before any loop plans again.
  */
 export interface ReservingLoop {
-  /** Kinds of the resources for which it may keep something. */
-  readonly kinds: ReadonlySet<string>;
+  /** Reports whether it may keep something for resources of a kind. */
+  handles(kind: string): boolean;
   /** Returns undefined where other resources would have to change too, or where the loop does not know enough yet: its plan decides later. */
   reserve(created: Resource, now: number, elapsed: number): PatchChange | undefined;
   /** Returns the metadata to be written with what was reserved. */

@@ -1,5 +1,5 @@
 import { identityKey, type Resource } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import type { Clock, Tracer } from '@causeway/runtime';
 import type {
   Change,
   ChangeResult,
@@ -11,8 +11,9 @@ import type {
   WriteRequest,
   WriteResult,
 } from '@causeway/store';
-import type { ControlLoop, ReservingLoop } from './control-loop';
+import type { ControlLoop } from './control-loop';
 import type { LoopState } from './loop-state';
+import { LoopTraces } from './loop-traces';
 
 /** Sources of `CreatedResources`. */
 export interface CreatedResourcesOptions {
@@ -20,93 +21,81 @@ export interface CreatedResourcesOptions {
   readonly store: Pick<ResourceStore, 'write'>;
   readonly index: IndexReader;
   readonly clock: Clock;
+  readonly tracer?: Tracer | undefined;
   /** Called with an exception of a loop, which then has no part in the write. */
   readonly onError: (state: LoopState, error: unknown) => void;
 }
 
-/** Changes in which each put that creates a resource contains what the loops give it. */
-interface CompletedChanges {
-  readonly changes: readonly Change[];
-  /** To be written with the changes. */
-  readonly metadata: readonly MetadataEntry[];
-  /** Releases what was reserved for resources that were not created; without results, nothing was. */
-  settle(results: readonly ChangeResult[]): void;
+/** A put with what loops give to the resource that it creates, and these loops. */
+interface CompletedPut {
+  readonly put: PutChange;
+  readonly states: readonly LoopState[];
 }
 
 /** Completes the creation of resources, so that the copy of a service and its address and names are one write. */
 export class CreatedResources {
-  constructor(private readonly options: CreatedResourcesOptions) {}
+  private readonly traces: LoopTraces;
+
+  constructor(private readonly options: CreatedResourcesOptions) {
+    this.traces = new LoopTraces(options);
+  }
 
   /** Reports whether `write` may reserve something for one of these changes. */
   mayReserve(changes: readonly Change[]): boolean {
-    return changes.some((change) => this.isCreation(change) && this.listReserving(change).length > 0);
+    const { states } = this.options;
+    return changes.some(
+      (change) =>
+        this.isCreation(change) && states.some(({ loop }) => loop.reserving?.handles(change.id.kind) === true),
+    );
   }
 
   /** Writes a request with what the loops give to the resources that it creates; throws as the store does. */
   async write(request: WriteRequest): Promise<WriteResult> {
-    const completed = this.complete(request.changes);
-    const { changes } = completed;
-    const metadata = [...(request.metadata ?? []), ...completed.metadata];
+    const completed = new Map<number, CompletedPut>();
+    const changes = request.changes.map((change, at) => {
+      if (!this.isCreation(change)) return change;
+      const one = this.completePut(change);
+      if (one.states.length > 0) completed.set(at, one);
+      return one.put;
+    });
+    const metadata = [...(request.metadata ?? []), ...listMetadata(completed.values())];
+    const traces = this.beginTraces(completed);
     let results: readonly ChangeResult[] = [];
     try {
-      const written = await this.options.store.write({
-        ...request,
-        changes,
-        ...(metadata.length > 0 ? { metadata } : {}),
-      });
+      const given = { ...request, changes, ...(metadata.length > 0 ? { metadata } : {}) };
+      const written = await this.options.store.write(given);
       ({ results } = written);
+      traces(written);
       return written;
     } finally {
-      completed.settle(results);
+      for (const [at, one] of completed) if (!isCreated(results[at])) release(one);
     }
-  }
-
-  private complete(changes: readonly Change[]): CompletedChanges {
-    const reserved = new Map<number, readonly ReservingLoop[]>();
-    const completed = changes.map((change, at) => {
-      if (!this.isCreation(change)) return change;
-      const { put, loops } = this.completePut(change);
-      if (loops.length > 0) reserved.set(at, loops);
-      return put;
-    });
-    const used = new Set([...reserved.values()].flat());
-    return {
-      changes: completed,
-      metadata: [...used].flatMap((loop) => loop.listMetadata?.() ?? []),
-      settle: (results) => {
-        for (const [at, loops] of reserved) release(loops, completed[at], results[at]);
-      },
-    };
   }
 
   private isCreation(change: Change): change is PutChange {
     return change.type === 'put' && this.options.index.get(change.id) === undefined;
   }
 
-  private listReserving({ id }: PutChange): readonly LoopState[] {
-    return this.options.states.filter(({ loop }) => loop.reserving?.kinds.has(id.kind) === true);
-  }
-
-  private completePut(put: PutChange): { readonly put: PutChange; readonly loops: readonly ReservingLoop[] } {
+  private completePut(put: PutChange): CompletedPut {
     const { states, clock } = this.options;
     const [now, elapsed] = [clock.now(), clock.elapsed()];
     const before = toCreatedResource(put);
-    const loops: ReservingLoop[] = [];
+    const used: LoopState[] = [];
     let created = before;
     let vip: string | undefined;
     for (const state of states) {
-      const { reserving } = state.loop;
-      const reserves = reserving?.kinds.has(put.id.kind) === true;
-      if (!state.ready || state.isBackedOff(now) || (!reserves && !state.loop.derivePatch)) continue;
-      const patch = this.attempt(state, () =>
-        reserves ? reserving.reserve(created, now, elapsed) : state.loop.derivePatch?.(created, now),
-      );
+      const { loop } = state;
+      if (!state.ready || state.isBackedOff(now)) continue;
+      const patch = this.attempt(state, () => {
+        if (loop.reserving?.handles(put.id.kind) === true) return loop.reserving.reserve(created, now, elapsed);
+        return loop.derivePatch?.(created, now);
+      });
       if (!patch) continue;
-      if (reserves) loops.push(reserving);
+      used.push(state);
       created = withPatch(created, patch);
       vip = patch.vip ?? vip;
     }
-    return { put: created === before ? put : { ...put, ...toFields(created, vip) }, loops };
+    return { put: created === before ? put : { ...put, ...toFields(created, vip) }, states: used };
   }
 
   private attempt(state: LoopState, work: () => PatchChange | undefined): PatchChange | undefined {
@@ -117,6 +106,36 @@ export class CreatedResources {
       return undefined;
     }
   }
+
+  /** Begins the spans of the loops that took part; the function that is returned ends those of resources that were created. */
+  private beginTraces(completed: ReadonlyMap<number, CompletedPut>): (written: WriteResult) => void {
+    const { states, tracer } = this.options;
+    if (tracer?.isOn !== true) return () => undefined;
+    const planned = states.map((state) => {
+      const places = [...completed].filter(([, one]) => one.states.includes(state));
+      return { state, places: places.map(([at]) => at), plan: { changes: places.map(([, { put }]) => put) } };
+    });
+    const traces = this.traces.begin(planned);
+    return ({ revision, results }) =>
+      planned.forEach(({ places }, plan) =>
+        traces?.end(plan, { revision, results: places.flatMap((at) => results[at] ?? []) }),
+      );
+  }
+}
+
+function isCreated(result: ChangeResult | undefined): boolean {
+  return result?.type === 'written' && result.created;
+}
+
+function release({ put, states }: CompletedPut): void {
+  for (const { loop } of states)
+    if (loop.reserving?.handles(put.id.kind) === true) loop.reserving.release(identityKey(put.id));
+}
+
+/** Returns the metadata of what was reserved, once for each loop. */
+function listMetadata(completed: Iterable<CompletedPut>): readonly MetadataEntry[] {
+  const used = new Set([...completed].flatMap(({ states }) => states));
+  return [...used].flatMap(({ loop }) => loop.reserving?.listMetadata?.() ?? []);
 }
 
 /** Returns a put with the fields that the loops derive for the resource that it creates, without any that must be reserved. */
@@ -144,9 +163,4 @@ function withPatch(resource: Resource, patch: PatchChange | undefined): Resource
 
 function toFields({ spec, status }: Resource, vip: string | undefined): Pick<PutChange, 'spec' | 'initial'> {
   return { spec, initial: { ...(status ? { status } : {}), ...(vip === undefined ? {} : { vip }) } };
-}
-
-function release(loops: readonly ReservingLoop[], change: Change | undefined, result: ChangeResult | undefined): void {
-  if (change?.type !== 'put' || (result?.type === 'written' && result.created)) return;
-  for (const loop of loops) loop.release(identityKey(change.id));
 }

@@ -53,6 +53,7 @@ export class LoopTraces {
 
   private findTrace(change: Change, now: number): string | undefined {
     if (change.type !== 'delete' && change.traceparent !== undefined) return change.traceparent;
+    if (change.type === 'put' && change.copy) return recentTrace(change.copy.origin, now);
     const origin = this.options.index.get(change.id)?.origin;
     return origin && recentTrace(origin, now);
   }
