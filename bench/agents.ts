@@ -9,7 +9,7 @@ import { benchServices } from './support/services';
 import { runProgram } from './support/run-program';
 
 /**
- * A storm of agents at one zone, over TLS: they join (`join_ms`, with the CPU seconds of the zone, of Postgres and of the agents themselves, and
+ * A storm of agents at one zone, over TLS: they have their keys and join (`join_ms`, with the CPU seconds of the zone, of Postgres and of the agents themselves, and
  * transactions, until the last has its answers; BENCH_JOIN=1 ends there); then the zone's control plane is killed and started again, and all of them attach,
  * register and ask again. `settle_ms`: from the moment at which it is ready until the last has its answers; `from_start_ms`: from the
  * start of its process; `cpu_seconds` and transactions until then. `lost`: Dataplanes that were withdrawn, looked at two leases later.
@@ -87,14 +87,15 @@ async function counters(zone: StormZone, crowds: readonly Crowd[]): Promise<Read
 /** Starts the agents; returns what their join cost. */
 async function measureJoin(zone: StormZone, crowds: readonly Crowd[]): Promise<Readonly<Record<string, number>>> {
   const share = Math.ceil(AGENTS / crowds.length);
-  const before = await counters(zone, crowds);
-  const began = Date.now();
   await Promise.all(
     crowds.map((crowd, i) => {
       const agents = Math.min(share, AGENTS - i * share);
-      return crowd.ask({ type: 'start', zone: zone.reached, first: i * share, agents });
+      return crowd.ask({ type: 'create', zone: zone.reached, first: i * share, agents });
     }),
   );
+  const before = await counters(zone, crowds);
+  const began = Date.now();
+  await Promise.all(crowds.map((crowd) => crowd.ask({ type: 'start' })));
   const join_ms = (await allSettled(crowds)) - began;
   // Postgres counts a transaction when its connection is at rest.
   await pause(1_000);
