@@ -2,7 +2,6 @@
 export {
   selectIdentity,
   isIdByPreset,
-  findSharedIdentities,
   resolveSpiffeId,
   listSpiffeIds,
   resolveTrustDomain,
