@@ -3,18 +3,20 @@ import { join } from 'node:path';
 import { StormZone } from '../test/support/storm-zone';
 import { until } from '../test/support/until';
 import type { CrowdAnswer, CrowdOrder } from './support/agent-crowd';
-import { cpuSeconds, memory } from './support/process-metrics';
+import { cpuSeconds, memory, postgresSeconds } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { runProgram } from './support/run-program';
 
 /**
- * A storm of agents at one zone, over TLS: they join; then the zone's control plane is killed and started again, and all of them attach,
+ * A storm of agents at one zone, over TLS: they have their keys and join (`join_ms`, with the CPU seconds of the zone, of Postgres and of the agents themselves, and
+ * transactions, until the last has its answers; BENCH_JOIN=1 ends there); then the zone's control plane is killed and started again, and all of them attach,
  * register and ask again. `settle_ms`: from the moment at which it is ready until the last has its answers; `from_start_ms`: from the
  * start of its process; `cpu_seconds` and transactions until then. `lost`: Dataplanes that were withdrawn, looked at two leases later.
- * Prints one JSON line and exits with 1 where a lease was lost. Needs a build. BENCH_AGENTS (1000), BENCH_NODE_OPTIONS: of the zone.
+ * Prints one JSON line and exits with 1 where a lease was lost. Needs a build. BENCH_AGENTS (1000), BENCH_JOIN, BENCH_NODE_OPTIONS: of the zone.
  */
 const AGENTS = numberSetting('BENCH_AGENTS', 1_000);
+const JOIN_ONLY = process.env['BENCH_JOIN'] === '1';
 const CROWDS = 2;
 const LEASE = 10_000;
 /** Time that the control plane is away, ms. */
@@ -22,7 +24,7 @@ const AWAY = 1_000;
 /** Time for which a leader observes leases before it ends one, beside one lease, ms. */
 const JUDGED = 5_000;
 /** Time within which agents must settle, ms. */
-const PATIENCE = 120_000;
+const PATIENCE = 400_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -33,6 +35,10 @@ class Crowd {
   constructor() {
     const execArgv = ['-r', join(__dirname, 'register.cjs')];
     this.child = fork(join(__dirname, 'support', 'agent-crowd.ts'), [], { execArgv });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
   }
 
   ask(order: CrowdOrder): Promise<CrowdAnswer> {
@@ -68,16 +74,39 @@ async function allSettled(crowds: readonly Crowd[]): Promise<number> {
   }
 }
 
-async function measure(zone: StormZone, crowds: readonly Crowd[]): Promise<void> {
+/** Counters of the zone, of Postgres and of the agents, by name. */
+async function counters(zone: StormZone, crowds: readonly Crowd[]): Promise<Readonly<Record<string, number>>> {
+  return {
+    join_cpu_seconds: cpuSeconds(zone.pid),
+    join_postgres_seconds: postgresSeconds(),
+    join_agents_seconds: crowds.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0),
+    join_transactions: await zone.transactions(),
+  };
+}
+
+/** Starts the agents; returns what their join cost. */
+async function measureJoin(zone: StormZone, crowds: readonly Crowd[]): Promise<Readonly<Record<string, number>>> {
   const share = Math.ceil(AGENTS / crowds.length);
-  const began = Date.now();
   await Promise.all(
     crowds.map((crowd, i) => {
       const agents = Math.min(share, AGENTS - i * share);
-      return crowd.ask({ type: 'start', zone: zone.reached, first: i * share, agents });
+      return crowd.ask({ type: 'create', zone: zone.reached, first: i * share, agents });
     }),
   );
+  const before = await counters(zone, crowds);
+  const began = Date.now();
+  await Promise.all(crowds.map((crowd) => crowd.ask({ type: 'start' })));
   const join_ms = (await allSettled(crowds)) - began;
+  // Postgres counts a transaction when its connection is at rest.
+  await pause(1_000);
+  const after = Object.entries(await counters(zone, crowds));
+  const passed = after.map(([name, count]) => [name, Math.round((count - (before[name] ?? 0)) * 100) / 100] as const);
+  return { join_ms, ...Object.fromEntries(passed) };
+}
+
+async function measure(zone: StormZone, crowds: readonly Crowd[]): Promise<void> {
+  const joined = await measureJoin(zone, crowds);
+  if (JOIN_ONLY) return report('agents', { agents: AGENTS, ...joined, ...memory(zone.pid) });
   const before = await zone.dataplanes();
   await pause(LEASE);
   await zone.kill();
@@ -96,7 +125,7 @@ async function measure(zone: StormZone, crowds: readonly Crowd[]): Promise<void>
   const lost = [...before].filter(([name, made]) => after.get(name) !== made).length;
   report('agents', {
     agents: AGENTS,
-    join_ms,
+    ...joined,
     settle_ms: last - ready,
     from_start_ms: last - started,
     leases,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { ADMIN_TOKEN } from '../test/support/admin-credential';
 import type { ProcessPlane } from '../test/support/process-plane';
 import { withMesh } from './support/bench-mesh';
 import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
@@ -22,13 +23,17 @@ const ATOMIC = numberSetting('BENCH_ATOMIC', 0) > 0;
 const FORM = process.env['BENCH_FORM'] ?? 'yaml';
 const PATIENCE = 120_000;
 
+function seriesOf(name: string): string {
+  return name.split('-')[0] ?? '';
+}
+
 function yaml(name: string): string {
-  return `type: MeshService\nmesh: default\nname: ${name}\nspec:\n  selector:\n    dataplaneTags:\n      kuma.io/service: ${name}\n  ports:\n    - port: 80\n      appProtocol: tcp\n`;
+  return `type: MeshService\nmesh: default\nname: ${name}\nlabels:\n  series: ${seriesOf(name)}\nspec:\n  selector:\n    dataplaneTags:\n      kuma.io/service: ${name}\n  ports:\n    - port: 80\n      appProtocol: tcp\n`;
 }
 
 function json(name: string): string {
   const spec = { selector: { dataplaneTags: { 'kuma.io/service': name } }, ports: [{ port: 80, appProtocol: 'tcp' }] };
-  return `${JSON.stringify({ type: 'MeshService', mesh: 'default', name, spec })}\n`;
+  return `${JSON.stringify({ type: 'MeshService', mesh: 'default', name, labels: { series: seriesOf(name) }, spec })}\n`;
 }
 
 function documents(series: string, count: number): string {
@@ -37,15 +42,19 @@ function documents(series: string, count: number): string {
 }
 
 /** Runs the command line program to its end. */
-function apply(zone: ProcessPlane, file: string): Promise<void> {
-  const program = programToStart('ctl');
-  const args = [program, '--server', zone.restUrl, 'apply', '-f', file, ...(ATOMIC ? ['--atomic'] : [])];
+function run(zone: ProcessPlane, ...words: readonly string[]): Promise<void> {
+  const args = [programToStart('ctl'), '--server', zone.restUrl, ...words];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const env = { ...process.env, CAUSEWAY_TOKEN: ADMIN_TOKEN };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
     child
       .once('error', reject)
-      .once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`apply ended with ${code}`))));
+      .once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${words.join(' ')} ended with ${code}`))));
   });
+}
+
+function apply(zone: ProcessPlane, file: string): Promise<void> {
+  return run(zone, 'apply', '-f', file, ...(ATOMIC ? ['--atomic'] : []));
 }
 
 async function main(): Promise<void> {
@@ -84,8 +93,14 @@ async function main(): Promise<void> {
       await Promise.all([applied, until(200 + SERVICES)]);
       const complete_s = seconds(began);
       end();
+      const applied_cpu = cpuSince(mesh, before);
+      const beforeDelete = cpuOf(mesh);
+      const deleteBegan = performance.now();
+      await run(east, 'delete', 'meshservices', '-l', 'series=new', '-y');
+      const deleted_s = seconds(deleteBegan);
+      const deleted = { deleted_s, delete_cpu_s: cpuSince(mesh, beforeDelete) };
       const facts = { services: SERVICES, form: FORM, atomic: ATOMIC };
-      report('apply', { ...facts, applied_s, complete_s, cpu_s: cpuSince(mesh, before), memory: memoryOf(mesh) });
+      report('apply', { ...facts, applied_s, complete_s, cpu_s: applied_cpu, ...deleted, memory: memoryOf(mesh) });
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });

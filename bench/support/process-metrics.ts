@@ -66,8 +66,8 @@ function planes(mesh: ProcessMesh): readonly (readonly [string, number])[] {
   return [['global', mesh.global.pid], ...[...mesh.zones].map(([name, { pid }]) => [name, pid] as const)];
 }
 
-/** Connections come and go: the server's main process knows the time of those that went. */
-function postgresSeconds(): number {
+/** CPU time of the Postgres of this bench so far, s. Connections come and go: the server's main process knows the time of those that went. */
+export function postgresSeconds(): number {
   const all = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [processStat(Number(entry))] : []));
   const byPid = new Map(all.flatMap((each) => (each ? [[each.pid, each] as const] : [])));
   const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(byPid.get(pid)?.parent ?? 0));

@@ -6,6 +6,7 @@ import { fillAtOnce } from '@causeway/store/testing';
 import { DEFAULT_XDS_LIMITS, readEndpointsName, RESOURCE_TYPES } from '@causeway/xds-server';
 import { AdsSession, NameBudget, ResponseEncoder, SendBudget, Subscribers } from '@causeway/xds-server/testing';
 import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
+import { countSteps } from '../support/count-steps';
 import { TestAuthority } from '../support/test-authority';
 import { shippedKinds, sketch, TrafficZone } from '../support/traffic-zone';
 import { zoneResources } from '../support/zone-resources';
@@ -60,42 +61,6 @@ interface Counts {
 }
 
 const COUNTED = ['steps', 'resources', 'bytes'] as const;
-
-const SETS = [Set.prototype, Map.prototype];
-const WALKS = [Symbol.iterator, 'keys', 'values', 'entries'] as const;
-
-/** Counts the steps through all sets and maps meanwhile. */
-function countSteps(work: () => void): number {
-  let steps = 0;
-  const kept = SETS.flatMap((of) =>
-    WALKS.map((walk) => ({ of, walk, was: Object.getOwnPropertyDescriptor(of, walk) })),
-  );
-  for (const { of, walk, was } of kept) {
-    const original: unknown = was?.value;
-    if (typeof original !== 'function') continue;
-    const counted = function (this: unknown): unknown {
-      const walked: unknown = Reflect.apply(original, this, []);
-      const next: unknown = Reflect.get(Object(walked), 'next');
-      if (typeof next !== 'function') return walked;
-      return Object.assign(Object.create(Object(walked)), {
-        next: (): unknown => {
-          steps += 1;
-          return Reflect.apply(next, walked, []);
-        },
-        [Symbol.iterator](): unknown {
-          return this;
-        },
-      });
-    };
-    Object.defineProperty(of, walk, { ...was, value: counted });
-  }
-  try {
-    work();
-  } finally {
-    for (const { of, walk, was } of kept) if (was) Object.defineProperty(of, walk, was);
-  }
-  return steps;
-}
 
 /** One proxy on one delta stream, which acks what it is sent and asks for the endpoints of its clusters. */
 class CountedProxy {

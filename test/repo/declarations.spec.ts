@@ -55,6 +55,7 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'libs/store/testing/conformance/store-fixture.ts made': 'counts identities, so that none is used twice',
   'libs/xds-server/src/resources/any.ts idleWriter': 'memory that is written in, of no content',
   'libs/xds-server/src/resources/value-rules.ts compiled': COMPILED,
+  'test/support/built-programs.ts namesByTree': 'names of settings in built trees, which do not change',
   'test/support/ends-with-program.ts children': 'those that end with the process',
   'test/support/mesh-processes.ts contexts': 'contexts of TLS by their certificate, which are never changed',
   'test/support/migrated-database.ts template': 'the database that all test files copy, on the one server of the run',

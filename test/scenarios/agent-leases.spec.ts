@@ -77,6 +77,8 @@ describe('leases of agents', () => {
     const answer = await adminFetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`);
     return answer.ok ? answer.json() : undefined;
   };
+  /** Waits until the first replica has it, which another one may have stored. */
+  const found = (name: string): Promise<ParsedJson> => until(`${name} is known`, () => get(name));
   const stateOf = ({ holder }: TestAgent, name: string): LeaseState | undefined =>
     holder.states().get(`default/${name}`);
   const held = (of: TestAgent, name: string): Promise<unknown> =>
@@ -119,7 +121,7 @@ describe('leases of agents', () => {
     const one = agent();
     one.holder.setDataplanes([dataplane('redis-1', { labels: { team: 'db' } })]);
     await held(one, 'redis-1');
-    const stored = await get('redis-1');
+    const stored = await found('redis-1');
     expect(stored?.labels).toMatchObject({ team: 'db', 'causeway.io/leased-by': expect.any(String) });
     const check = { inbound: 0, check: 'tcp 127.0.0.1:6379', since: Date.now() };
     one.holder.setReadiness(dataplane('redis-1'), [{ ...check, ready: false, reason: 'connection refused' }]);
@@ -271,7 +273,7 @@ describe('leases of agents', () => {
     const first = agent({ instance, secret });
     first.holder.setDataplanes([dataplane('redis-9')]);
     await held(first, 'redis-9');
-    const { creationTime, labels } = await get('redis-9');
+    const { creationTime, labels } = await found('redis-9');
     const shown = { instance: labels['causeway.io/leased-by'], machine: 'vm-1' };
     expect(shown.instance).toBe(instance);
     for (const more of [{}, { secret: randomBytes(32).toString('base64url') }]) {
@@ -352,7 +354,7 @@ describe('leases of agents', () => {
     const one = agent({ addresses: () => addresses });
     one.holder.setDataplanes([dataplane('redis-6')]);
     await held(one, 'redis-6');
-    const { creationTime } = await get('redis-6');
+    const { creationTime } = await found('redis-6');
     await third.stop();
     await until('it has turned to another', () => one.holder.attachment.type === 'attached');
     await held(one, 'redis-6');
@@ -399,7 +401,7 @@ describe('leases of agents', () => {
     }
     const same = await send(second, 'PUT', document(inbound, { labels: { team: 'db' } }));
     expect(same.status).toBe(200);
-    expect(await get('redis-8')).toMatchObject({
+    expect(await found('redis-8')).toMatchObject({
       labels: { team: 'db', 'causeway.io/leased-by': expect.any(String) },
       spec: { networking: { address: '127.0.0.1', inbound } },
     });
@@ -413,7 +415,7 @@ describe('leases of agents', () => {
     one.holder.setDataplanes([dataplane('redis-3')]);
     await held(one, 'redis-3');
     await sleep(1.5 * LEASE);
-    expect(await get('redis-3')).toBeDefined();
+    expect(await found('redis-3')).toBeDefined();
     await one.kill();
     const expires = await endOf('redis-3');
     expect(expires).toBeGreaterThan(0);
@@ -443,7 +445,7 @@ describe('leases of agents', () => {
     const one = agent();
     one.holder.setDataplanes([dataplane('redis-7')]);
     await held(one, 'redis-7');
-    const { creationTime } = await get('redis-7');
+    const { creationTime } = await found('redis-7');
     await Promise.all(replicas.map((replica) => replica.stop()));
     await sleep(1.5 * LEASE);
     replicas = [await ZoneProgram.start(settings()), await ZoneProgram.start(settings())];

@@ -50,16 +50,26 @@ const generator = (name: string, template = '{{ name }}.mesh'): JsonObject => ({
   spec: { selector: { meshService: {} }, template },
 });
 
+/** A store that counts the reads of one resource. */
+class CountingStore extends MemoryStore {
+  reads = 0;
+
+  override get(id: Identity) {
+    this.reads++;
+    return super.get(id);
+  }
+}
+
 /** Admission over a store, with an index that follows it. */
 class Fixture {
   readonly clock = new FakeClock(1_000);
-  readonly store: MemoryStore;
+  readonly store: CountingStore;
   readonly index = new ResourceIndex();
   readonly admission: Admission;
   private readonly following = new AbortController();
 
   constructor(controlPlane: ControlPlane) {
-    this.store = new MemoryStore(new MemoryDisk({ clock: this.clock }));
+    this.store = new CountingStore(new MemoryDisk({ clock: this.clock }));
     const { store, index, clock } = this;
     const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
     this.admission = new Admission({
@@ -417,6 +427,20 @@ describe('Admission.delete', () => {
     await expect(remove(fixture, address)).rejects.toThrow(
       'MeshService east/default/redis of mesh default does not exist',
     );
+  });
+
+  it('reads nothing from the store if the index has the resource, and decides a refusal by the store', async () => {
+    const fixture = await Fixture.open(east);
+    await fixture.put(service('redis'));
+    await fixture.refresh();
+    const { reads } = fixture.store;
+    await remove(fixture, at('MeshService', 'redis'));
+    expect(fixture.store.reads).toBe(reads);
+    await fixture.put(service('redis'));
+    await fixture.refresh();
+    fixture.stopFollowing();
+    const { etag = '' } = await fixture.put(service('redis', 6380));
+    expect(await remove(fixture, at('MeshService', 'redis'), { ifMatch: etag })).toMatchObject({ outcome: 'deleted' });
   });
 
   it('leaves alone what other zones and the global made, and says who has the name', async () => {

@@ -1,5 +1,15 @@
 import type { Verb } from '@causeway/access';
-import { FieldPath, Invalid, isJsonObject, NotFound, ownZone, type Identity, type Resource } from '@causeway/resources';
+import {
+  DomainError,
+  FieldPath,
+  Invalid,
+  isJsonObject,
+  NotFound,
+  ownZone,
+  Unavailable,
+  type Identity,
+  type Resource,
+} from '@causeway/resources';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
@@ -111,7 +121,24 @@ export class Admission {
   private async deleteOne(request: DeleteRequest): Promise<DeleteOutcome> {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, DELETE);
-    return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
+    return untilWritten(async (tries) => {
+      const isFirst = tries === 0 && request.dryRun !== true;
+      const known = isFirst ? this.parts.index.get(this.identityAt(address, request, DELETE)) : undefined;
+      return known
+        ? this.deleteKnown(known, request)
+        : deleteOnce(this.parts, await this.find(address, request, DELETE), request);
+    });
+  }
+
+  /** Deletes a resource in the state of the index, which saves a read. A refusal is undefined: the primary decides it. */
+  private async deleteKnown(known: Resource, request: DeleteRequest): Promise<DeleteOutcome | undefined> {
+    try {
+      checkMadeHere(known, this.parts.controlPlane);
+      return await deleteOnce(this.parts, known, request);
+    } catch (error) {
+      if (error instanceof DomainError && !(error instanceof Unavailable)) return undefined;
+      throw error;
+    }
   }
 
   /** Returns the identity of a document's resource; undefined if the document does not name it. */

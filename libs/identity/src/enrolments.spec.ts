@@ -3,7 +3,8 @@ import type { Identity, JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../test/support/test-plane';
-import { enrolmentEpochId, Enrolments, type JoiningCredential } from './enrolments';
+import { Enrolments, type JoiningCredential } from './enrolments';
+import { enrolmentEpochId } from './stored-enrolments';
 import type { WorkloadBinding } from './workload-binding';
 
 const EAST = { role: 'zone', zone: 'east', federated: true } as const;
@@ -16,13 +17,22 @@ describe('enrolments', () => {
   let enrolments: Enrolments;
   let takesKuma = false;
   let issued = 0;
+  /** Statements of `enrolments`. */
+  let writes = 0;
 
   beforeEach(async () => {
     takesKuma = false;
     plane = new TestPlane(EAST);
     const { store, index } = plane;
     const takesKumaTokens = (): boolean => takesKuma;
-    const options = { cp: EAST, store, index, clock, logger: silentLogger, takesKumaTokens, validity: DAY };
+    writes = 0;
+    const counting: Pick<typeof store, 'write'> = {
+      write: (request) => {
+        writes += 1;
+        return store.write(request);
+      },
+    };
+    const options = { cp: EAST, store: counting, index, clock, logger: silentLogger, takesKumaTokens, validity: DAY };
     enrolments = new Enrolments(options);
     await epoch({ since: NOW });
   });
@@ -77,6 +87,48 @@ describe('enrolments', () => {
     else await expect(joined).rejects.toThrow(/says nothing of services/);
     takesKuma = true;
     expect(await enrolments.join(dataplaneId('a'), token(binding), false)).toBeDefined();
+  });
+
+  describe('of a group of machines', () => {
+    const names = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `vm-${i}`);
+    /** Joins machines at once; returns how many of them are enrolled, and the refusals. */
+    async function joinAll(group: JoiningCredential, machines: readonly string[], at = enrolments) {
+      const joins = machines.map((name) => at.join(dataplaneId(name), group, false));
+      const results = await Promise.allSettled(joins);
+      const refused = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+      const enrolled = results.filter(({ status }) => status === 'fulfilled').length;
+      return { enrolled, refused };
+    }
+
+    it.each([20, 200])('%i machines that join at once share a write', async (count) => {
+      const group = token({ workload: 'web', services: ['web'], machines: 1_000 });
+      const { enrolled } = await joinAll(group, names(count));
+      expect({ enrolled, writes }).toEqual({ enrolled: count, writes: 1 });
+      expect(enrolments.counts.get('token')).toBe(count);
+    });
+
+    it('has as many machines as its token allows, and each name once, also at several replicas at once', async () => {
+      const group = token({ workload: 'web', services: ['web'], machines: 10 });
+      const { store, index } = plane;
+      const options = { cp: EAST, store, index, clock, logger: silentLogger, validity: DAY };
+      const other = new Enrolments({ ...options, takesKumaTokens: () => false });
+      const all = await Promise.all([joinAll(group, names(8)), joinAll(group, names(16).slice(4), other)]);
+      other.close();
+      const listed = [...index.ofKind('Enrolment')].map(({ id }) => id.name);
+      expect([listed.length, new Set(listed).size]).toEqual([10, 10]);
+      expect(all.flatMap(({ refused }) => refused)).toContainEqual(
+        expect.stringContaining('10 machines of this group'),
+      );
+    });
+
+    it('refuses a machine without the others of its write', async () => {
+      const group = token({ workload: 'web', services: ['web'], machines: 1_000 });
+      const revokedAt = NOW + 10_000_000;
+      const id = { ...dataplaneId('vm-1'), kind: WorkloadRevocation.name };
+      await plane.write([{ type: 'put', id, expect: 'absent', labels: {}, spec: { revokedAt, ended: [] } }]);
+      const { enrolled, refused } = await joinAll(group, names(3));
+      expect([enrolled, refused]).toEqual([2, [expect.stringContaining('was revoked')]]);
+    });
   });
 
   it('follow the newest token, whatever an older one grants', async () => {

@@ -2,36 +2,34 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   Dataplane,
   Enrolment,
-  ENROLMENT_EPOCH,
   EnrolmentEpoch,
   MAX_ENROLMENT_TOKENS,
   WorkloadRevocation,
   type EnrolmentSpec,
 } from '@causeway/kinds';
 import {
-  computedLabels,
   Conflict,
   describeIdentity,
+  DomainError,
   Forbidden,
   identityKey,
   type ControlPlane,
   type Identity,
-  type JsonObject,
   type Resource,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
+import { followIndex, waitUntilReached, type IndexChange, type IndexReader, type ResourceStore } from '@causeway/store';
+import { BatchQueue } from './batch-queue';
 import {
-  followIndex,
-  waitUntilReached,
-  type IndexChange,
-  type IndexReader,
-  type PutChange,
-  type ResourceStore,
-} from '@causeway/store';
+  enrolledDataplane,
+  enrolmentEpochId,
+  enrolmentId,
+  findEnrolment,
+  isEnrolmentInForce,
+  putEnrolment,
+  type EnrolmentResource,
+} from './stored-enrolments';
 import { listServedServices, findServicesProblem, type WorkloadBinding } from './workload-binding';
-
-/** Stored enrolment. */
-export type EnrolmentResource = Resource<EnrolmentSpec>;
 
 /** Verified credential that may create an enrolment. */
 export interface JoiningCredential {
@@ -55,37 +53,27 @@ export interface EnrolmentsOptions {
   readonly logger: Logger;
 }
 
+/** A machine that joins as a Dataplane. */
+interface Join {
+  readonly dataplane: Identity;
+  readonly credential: JoiningCredential;
+  readonly isOfUser: boolean;
+}
+
+/** Whether the enrolment was written, false after a concurrent write; or the refusal. */
+type JoinOutcome = boolean | DomainError;
+
+/** Enrolment of a batch. */
+interface PlannedEnrolment {
+  readonly dataplane: Identity;
+  readonly before: EnrolmentResource | undefined;
+  readonly spec: EnrolmentSpec;
+}
+
+/** Maximum number of enrolments in one write. */
+const MAX_TOGETHER = 500;
 /** Maximum number of tries of a write against concurrent writes. */
 const MAX_TRIES = 5;
-
-/** Returns the identity of a Dataplane's enrolment. */
-export function enrolmentId({ mesh, zone, namespace, name }: Identity): Identity {
-  return { kind: Enrolment.name, mesh, zone, namespace, name };
-}
-
-/** Returns the identity of an enrolment's Dataplane. */
-export function enrolledDataplane({ mesh, zone, namespace, name }: Identity): Identity {
-  return { kind: 'Dataplane', mesh, zone, namespace, name };
-}
-
-/** Returns the enrolment of a Dataplane in the index. */
-export function findEnrolment(index: Pick<IndexReader, 'get'>, dataplane: Identity): EnrolmentResource | undefined {
-  const found = index.get(enrolmentId(dataplane));
-  return found && Enrolment.is(found) ? found : undefined;
-}
-
-/**
- * Returns whether enrolments are in force in a zone. They are not while replicas of an older version, which create
- * none, may run (`EnrolmentAdoption`).
- */
-export function isEnrolmentInForce(index: Pick<IndexReader, 'get'>, zone: string): boolean {
-  return index.get(enrolmentEpochId(zone)) !== undefined;
-}
-
-/** Returns the identity of a zone's EnrolmentEpoch. */
-export function enrolmentEpochId(zone: string): Identity {
-  return { kind: EnrolmentEpoch.name, mesh: '', zone, namespace: '', name: ENROLMENT_EPOCH };
-}
 
 /**
  * Enrolments of machines at one replica of a zone: a machine that joins with a token is enrolled as its Dataplane, and
@@ -96,6 +84,8 @@ export class Enrolments {
   private readonly groups = new Map<string, Set<string>>();
   private readonly counted = new Map<EnrolmentSpec['by'], number>();
   private readonly unsubscribe: () => void;
+  /** Joins of machines: each write decides from the index that has the one before, so that groups are counted exactly. */
+  private readonly joins = new BatchQueue((joins: readonly Join[]) => this.joinTogether(joins), MAX_TOGETHER);
 
   constructor(private readonly options: EnrolmentsOptions) {
     this.load();
@@ -132,9 +122,11 @@ export class Enrolments {
   ): Promise<EnrolmentResource | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = this.getEnrolment(dataplane);
-      const spec = this.plan(dataplane, before, credential, isOfUser);
-      if (spec === 'as before') return before;
-      if (await this.write(dataplane, before, spec)) return this.getEnrolment(dataplane);
+      const join = { dataplane, credential, isOfUser };
+      if (this.plan(join, before, this.groupSize(credential)) === 'as before') return before;
+      const outcome = await this.joins.add(join);
+      if (outcome instanceof DomainError) throw outcome;
+      if (outcome) return this.getEnrolment(dataplane);
     }
     throw new Conflict(`others keep writing the enrolment of Dataplane ${dataplane.name}; try again`);
   }
@@ -149,7 +141,8 @@ export class Enrolments {
     if (enrolment && isSignedBy(enrolment, uid)) return enrolment;
     if (!this.isInForce(dataplane)) return undefined;
     const restored = uid === undefined || enrolment ? undefined : this.buildRestored(dataplane, uid);
-    if (restored && (await this.write(dataplane, undefined, restored))) return this.getEnrolment(dataplane);
+    if (restored && (await this.write([{ dataplane, before: undefined, spec: restored }]))[0] === true)
+      return this.getEnrolment(dataplane);
     throw new Forbidden(
       `the client certificate belongs to no current enrolment of ${describeIdentity(dataplane)}: join again with a new bundle`,
     );
@@ -180,11 +173,40 @@ export class Enrolments {
     this.unsubscribe();
   }
 
+  /** Writes the enrolments of machines at once; a Dataplane that a machine before has taken waits for its write. */
+  private async joinTogether(joins: readonly Join[]): Promise<readonly JoinOutcome[]> {
+    const outcomes = joins.map((): JoinOutcome => false);
+    const planned = new Map<string, PlannedEnrolment & { readonly at: number }>();
+    const places = new Map<string, number>();
+    for (const [at, join] of joins.entries()) {
+      const { dataplane, credential } = join;
+      const key = identityKey(dataplane);
+      if (planned.has(key)) continue;
+      const before = this.getEnrolment(dataplane);
+      const taken = places.get(credential.id) ?? 0;
+      try {
+        const spec = this.plan(join, before, this.groupSize(credential) + taken);
+        if (spec === 'as before') continue;
+        planned.set(key, { dataplane, before, spec, at });
+        places.set(credential.id, taken + 1);
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        outcomes[at] = error;
+      }
+    }
+    const written = await this.write([...planned.values()]);
+    for (const [i, { at }] of [...planned.values()].entries()) outcomes[at] = written[i] === true;
+    return outcomes;
+  }
+
+  private groupSize({ id }: JoiningCredential): number {
+    return this.groups.get(id)?.size ?? 0;
+  }
+
   private plan(
-    dataplane: Identity,
+    { dataplane, credential: { id, issuedAt, binding }, isOfUser }: Join,
     before: EnrolmentResource | undefined,
-    { id, issuedAt, binding }: JoiningCredential,
-    isOfUser: boolean,
+    enrolled: number,
   ): EnrolmentSpec | 'as before' {
     if (before?.spec.tokens.includes(id) === true) return 'as before';
     const revoked = this.options.index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
@@ -193,7 +215,7 @@ export class Enrolments {
         `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: join again with a new bundle`,
       );
     const { services, machines, workload } = binding;
-    if (machines !== undefined) this.checkGroup(dataplane, before, id, machines);
+    if (machines !== undefined) this.checkGroup(dataplane, before, { enrolled, machines });
     if (services === undefined) {
       if (!this.acceptsKumaToken(dataplane, before, { isNamed: binding.name !== undefined, isOfUser }))
         throw new Forbidden(kumaToken(dataplane, before !== undefined));
@@ -226,8 +248,7 @@ export class Enrolments {
   private checkGroup(
     dataplane: Identity,
     before: EnrolmentResource | undefined,
-    token: string,
-    machines: number,
+    { enrolled, machines }: { readonly enrolled: number; readonly machines: number },
   ): void {
     const { name } = dataplane;
     if (before) {
@@ -237,9 +258,8 @@ export class Enrolments {
     }
     if (this.options.index.get(dataplane))
       throw new Forbidden(`Dataplane ${name} exists already; a machine of a group must take a name that is not in use`);
-    const there = this.groups.get(token)?.size ?? 0;
-    if (there >= machines)
-      throw new Conflict(`${there} machines of this group are enrolled, its token allows ${machines} at once`);
+    if (enrolled >= machines)
+      throw new Conflict(`${enrolled} machines of this group are enrolled, its token allows ${machines} at once`);
   }
 
   /** Builds the enrolment that a restored store has lost, with the services that the store's Dataplane has. */
@@ -260,23 +280,25 @@ export class Enrolments {
     return { by: 'import', services, tokens: [], issuedAt: this.now, ...formerly };
   }
 
-  private async write(
-    dataplane: Identity,
-    before: EnrolmentResource | undefined,
-    spec: EnrolmentSpec,
-  ): Promise<boolean> {
+  /** Returns for each enrolment whether it was written; false after a concurrent write. */
+  private async write(enrolments: readonly PlannedEnrolment[]): Promise<readonly boolean[]> {
+    if (enrolments.length === 0) return [];
     const { cp, store, index, clock, logger } = this.options;
-    const change = putEnrolment(dataplane, spec, { cp, expect: before?.revision ?? 'absent' });
-    const read = spec.group === undefined ? {} : { unchanged: { revision: index.point?.revision ?? 0, kinds: KINDS } };
-    const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip', ...read });
-    const isWritten = results[0]?.type === 'written';
-    if (isWritten) {
+    const changes = enrolments.map(({ dataplane, before, spec }) =>
+      putEnrolment(dataplane, spec, { cp, expect: before?.revision ?? 'absent' }),
+    );
+    const hasGroup = enrolments.some(({ spec }) => spec.group !== undefined);
+    const read = hasGroup ? { unchanged: { revision: index.point?.revision ?? 0, kinds: KINDS } } : {};
+    const { revision, results } = await store.write({ changes, onRefusal: 'skip', ...read });
+    const written = enrolments.map((_, i) => results[i]?.type === 'written');
+    for (const [i, { dataplane, spec }] of enrolments.entries()) {
+      if (written[i] !== true) continue;
       const { mesh, namespace, name } = dataplane;
       const { by, services = [], tokens } = spec;
       logger.info('a Dataplane was enrolled', { mesh, namespace, name, by, services, token: tokens.at(-1) ?? '' });
     }
     await waitUntilReached(index, revision, clock);
-    return isWritten;
+    return written;
   }
 
   private load(): void {
@@ -350,39 +372,4 @@ function floorToSecond(time: number): number {
 function kumaToken({ mesh, name }: Identity, isEnrolled: boolean): string {
   const state = isEnrolled ? 'is enrolled by another credential' : 'is not enrolled';
   return `the dataplane token says nothing of services, and Dataplane ${name} ${state}: issue one with causeway tokens dataplane ${name} --mesh ${mesh} --service SERVICE (MeshParameters.dataplaneTokens: Kuma lets such tokens in)`;
-}
-
-/** Returns the change that stores an enrolment. */
-export function putEnrolment(
-  dataplane: Identity,
-  spec: EnrolmentSpec,
-  { cp, expect }: { readonly cp: ControlPlane; readonly expect: number | 'absent' },
-): PutChange {
-  const id = enrolmentId(dataplane);
-  return { type: 'put', id, expect, labels: computedLabels(Enrolment, id, cp), spec: asJson(spec) };
-}
-
-function asJson({ services, tokens, ...rest }: EnrolmentSpec): JsonObject {
-  return { ...rest, tokens: [...tokens], ...(services && { services: [...services] }) };
-}
-
-/** Credential from before enrolments that a machine still uses. */
-export interface OldCredential {
-  /** Services for which it stays valid. */
-  readonly services: readonly string[];
-  /** Command that creates the bundle to replace it. */
-  readonly command: string;
-}
-
-/**
- * Returns the credential from before enrolments that a machine still uses; undefined if it has joined with a newer one,
- * or if a user wrote the Dataplane, whose machine was never granted services.
- */
-export function findOldCredential({ id, spec }: EnrolmentResource): OldCredential | undefined {
-  const { by, services } = spec;
-  if (by !== 'upgrade' || services === undefined) return undefined;
-  const { mesh, namespace, name } = id;
-  const place = `--mesh ${mesh}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;
-  const granted = services.length === 0 ? '--no-service' : `--service ${services.join(',')}`;
-  return { services, command: `causeway tokens dataplane ${name} ${place} ${granted} --bundle` };
 }

@@ -2,7 +2,6 @@
 export {
   selectIdentity,
   isIdByPreset,
-  findSharedIdentities,
   resolveSpiffeId,
   listSpiffeIds,
   resolveTrustDomain,
@@ -21,19 +20,18 @@ export { findChangingIds, listRevokedIds, computeZoneDomains, type ZoneDomains }
 export { groupIdentitiesByMesh, changesIdentities, changesWorkloadIds } from './mesh-identities';
 export { findEgressIdentity } from './egress-identity';
 export { findBindingProblem, listServedServices, findServicesProblem, type WorkloadBinding } from './workload-binding';
+export { Enrolments, type JoiningCredential } from './enrolments';
 export {
   enrolledDataplane,
   enrolmentEpochId,
   enrolmentId,
   findEnrolment,
-  Enrolments,
   isEnrolmentInForce,
   findOldCredential,
   putEnrolment,
   type EnrolmentResource,
-  type JoiningCredential,
   type OldCredential,
-} from './enrolments';
+} from './stored-enrolments';
 export { SealingKeys } from './sealing-keys';
 export { ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
 export { listAuthorityIds, BACKDATED, splitCertificates, createMeshAuthority, type AuthorityPair } from './x509';

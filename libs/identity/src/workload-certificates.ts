@@ -2,7 +2,7 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { Forbidden, goDurationMs, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { findEnrolment, isEnrolmentInForce } from './enrolments';
+import { findEnrolment, isEnrolmentInForce } from './stored-enrolments';
 import { findEgressIdentity } from './egress-identity';
 import { readPresetPath } from './identity-paths';
 import { findBindingProblem, findWorkloadProblem, type WorkloadBinding } from './workload-binding';

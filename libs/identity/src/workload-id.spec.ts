@@ -3,13 +3,7 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { JsonObject, Labels } from '@causeway/resources';
 import { idOf, storedResource } from '../../../test/support/loop-harness';
 import { findBindingProblem, findWorkloadProblem, type WorkloadBinding } from './workload-binding';
-import {
-  selectIdentity,
-  findSharedIdentities,
-  resolveSpiffeId,
-  resolveTrustDomain,
-  type MeshIdentityResource,
-} from './workload-id';
+import { selectIdentity, resolveSpiffeId, resolveTrustDomain, type MeshIdentityResource } from './workload-id';
 
 function dataplane(
   name: string,
@@ -112,17 +106,6 @@ describe('the SPIFFE id of a Dataplane', () => {
     expect(found.ok ? [] : found.violations.map(({ rule }) => rule)).toEqual(['wrong-form', 'wrong-form']);
     expect(resolveTrustDomain(identity('a', {}), 'west')).toEqual({ ok: true, trustDomain: 'default.west.mesh.local' });
     expect(resolveTrustDomain(mesh, 'west')).toMatchObject({ ok: false, violation: { rule: 'wrong-form' } });
-  });
-
-  it('is shared by workloads of two namespaces, and named with both; instances of one workload share theirs by intent', () => {
-    const uri = 'spiffe://d/workload/web';
-    const labels = { 'kuma.io/workload': 'web' };
-    const [a, b] = [dataplane('a', labels), dataplane('b', labels)];
-    const other = { ...b, id: { ...b.id, namespace: 'shop' } };
-    expect(findSharedIdentities([a, b].map((one) => ({ uri, dataplane: one })))).toEqual(new Map());
-    expect(findSharedIdentities([other, a, b].map((one) => ({ uri, dataplane: one })))).toEqual(
-      new Map([[uri, ['default/web', 'shop/web']]]),
-    );
   });
 });
 

@@ -233,19 +233,3 @@ function resolveVariable(
       return readWorkload(dataplane);
   }
 }
-
-/**
- * Returns SPIFFE ids that Dataplanes of different workloads share, with the workloads in order: peers cannot
- * distinguish these (condition `SharedIdentity`). Instances of one workload share an id by intent.
- */
-export function findSharedIdentities(
-  members: Iterable<{ readonly uri: string; readonly dataplane: IdentifiedWorkload }>,
-): ReadonlyMap<string, readonly string[]> {
-  const workloads = new Map<string, Set<string>>();
-  for (const { uri, dataplane } of members) {
-    const known = workloads.get(uri) ?? new Set();
-    workloads.set(uri, known.add(`${dataplane.id.namespace}/${readWorkload(dataplane)}`));
-  }
-  const shared = [...workloads].filter(([, names]) => names.size > 1);
-  return new Map(shared.map(([uri, names]) => [uri, [...names].sort(compareText)]));
-}

@@ -111,6 +111,25 @@ describe("a zone's authority", () => {
     expect(Date.parse(short?.validTo ?? '')).toBe(NOW + 3_000);
   });
 
+  it('reads its state once for signatures that are asked for at once, and again for the next one', async () => {
+    const a = await replica();
+    await authority(a).ensure(await lead(a, 'a'));
+    let reads = 0;
+    const counting = authority({
+      store: Object.assign(Object.create(a.store), {
+        readMetadata: (...entry: Parameters<typeof a.store.readMetadata>) => {
+          reads += 1;
+          return a.store.readMetadata(...entry);
+        },
+      }),
+    });
+    const order = { uri: URI, publicKey: await publicKey(), now: NOW, notAfter: NOW + CERTIFICATE_VALIDITY };
+    const signed = await Promise.all(Array.from({ length: 200 }, () => counting.sign(order)));
+    expect([reads, new Set(signed.map(({ chain }) => chain)).size]).toEqual([1, 200]);
+    await counting.sign(order);
+    expect(reads).toBe(2);
+  });
+
   it('signs nothing before a leader made it', async () => {
     const zone = authority(await replica());
     await expect(sign(zone)).rejects.toThrow('there is no certificate authority yet');

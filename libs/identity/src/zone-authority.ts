@@ -11,6 +11,7 @@ import {
   type AuthorityState,
   type RotationEvidence,
 } from './authority-rotation';
+import { BatchQueue } from './batch-queue';
 import { decodeAuthorityState, type StoredAuthority } from './authority-decode';
 import type { SealedText, SealingKeys } from './sealing-keys';
 import {
@@ -61,6 +62,9 @@ export const AUTHORITY_ENTRY = { area: 'workload-authority', key: 'state' } as c
 /** Default validity of a workload's certificate, ms. */
 export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
 
+/** Maximum number of signatures that share a read. */
+const MAX_SHARED = 1_000;
+
 /** Stored authorities of a zone. */
 export type AuthorityStateOfZone = AuthorityState<StoredAuthority>;
 
@@ -78,6 +82,11 @@ export class ZoneAuthority implements CertificateIssuer {
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
   /** Key pair that signed last: the same object for the same authority. */
   private pair: AuthorityPair | undefined;
+  /** Reads for signatures: those that are asked for meanwhile share the next read, which is not older than they are. */
+  private readonly reads = new BatchQueue(async (signatures: readonly undefined[]) => {
+    const state = await this.state();
+    return signatures.map(() => ({ state }));
+  }, MAX_SHARED);
 
   constructor(private readonly options: ZoneAuthorityOptions) {}
 
@@ -162,7 +171,7 @@ export class ZoneAuthority implements CertificateIssuer {
 
   /** Signs with the current authority. Throws Unavailable before it was created, or if its key does not open. */
   async sign(order: CertificateTemplate): Promise<SignedCertificate> {
-    const state = existing(await this.state());
+    const state = existing((await this.reads.add(undefined)).state);
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
     const pair = this.toAuthorityPair(authority);

@@ -37,9 +37,7 @@ export async function remove(
     context.printError('nothing was deleted');
     return 1;
   }
-  let failures = 0;
-  for (const ref of doomed) if (!(await removeOne(context, ref, options))) failures++;
-  return failures === 0 ? 0 : 1;
+  return (await removeAll(context, doomed, options)) === 0 ? 0 : 1;
 }
 
 /** Returns the resources that words, files or labels select; those of files in reverse order, because later ones may need earlier ones. */
@@ -106,28 +104,60 @@ async function agreed(
 /** Maximum number of resources that the question names. */
 const SHOWN = 20;
 
-/** Deletes one resource, or prints the reason of a failure; returns whether it is gone. Rejects if the control plane is unreachable. */
-export async function removeOne(
+/** Maximum number of deletions in flight: the server stores those that arrive together by one statement. */
+const MAX_IN_FLIGHT = 64;
+
+/**
+ * Deletes resources, neighbours of one kind together, and prints their results in their order. Returns how many are not
+ * deleted. Rejects if the control plane is unreachable.
+ */
+export async function removeAll(
+  context: CommandContext,
+  refs: readonly ResourceRef[],
+  options: RemoveOptions,
+): Promise<number> {
+  let failures = 0;
+  for (let done = 0; done < refs.length;) {
+    const next = refs.slice(done, done + MAX_IN_FLIGHT);
+    // A kind may need the one before it: a Mesh is deleted after its members.
+    const other = next.findIndex(({ kind }) => kind !== next[0]?.kind);
+    const together = other < 0 ? next : next.slice(0, other);
+    const results = await Promise.allSettled(together.map((ref) => removeOne(context, ref, options)));
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason;
+      if (!result.value(context)) failures++;
+    }
+    done += together.length;
+  }
+  return failures;
+}
+
+type RemoveOptions = Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>;
+
+/** Prints the result of a deletion; returns whether the resource is gone. */
+type RemoveResult = (context: CommandContext) => boolean;
+
+async function removeOne(
   context: CommandContext,
   ref: ResourceRef,
-  {
-    dryRun = false,
-    ignoreNotFound = false,
-    ...options
-  }: Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>,
-): Promise<boolean> {
+  { dryRun = false, ignoreNotFound = false, ...options }: RemoveOptions,
+): Promise<RemoveResult> {
   const terminate = options.terminate === true && ref.kind === 'Mesh';
   try {
     const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
-    context.print(`${formatTitle(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
-    printWarnings(context, warnings);
-    return true;
+    return ({ print }) => {
+      print(`${formatTitle(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
+      printWarnings(context, warnings);
+      return true;
+    };
   } catch (error) {
     if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
-    if (error.code === 'not-found' && ignoreNotFound) return true;
+    if (error.code === 'not-found' && ignoreNotFound) return () => true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
-    context.printError(`${formatTitle(ref)}: ${[formatApiError(error), ...reasons].join('; ')}`);
-    return false;
+    return ({ printError }) => {
+      printError(`${formatTitle(ref)}: ${[formatApiError(error), ...reasons].join('; ')}`);
+      return false;
+    };
   }
 }
 

@@ -1,7 +1,7 @@
-import type { KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, SignJWT, type CompactJWSHeaderParameters, type JWTPayload } from 'jose';
 import type { JsonObject } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
+import { BoundedMap, errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../unauthenticated';
 import type { SigningKey } from './signing-keys';
 import type { TokenClaims, TokenFacts, TokenUse } from './token-definition';
@@ -61,13 +61,7 @@ export async function verifyToken<Claims extends TokenFacts>(
   const claims = unverifiedClaims(token);
   if (claims && claims[use.claim] === undefined)
     throw new Unauthenticated(`the token has no claim "${use.claim}": it is no ${use.name}`);
-  const options = { algorithms: [ALGORITHM], currentDate: new Date(now) };
-  const key = ({ kid }: CompactJWSHeaderParameters): KeyObject => keyFor(kid, use, trusted);
-  const { payload } = await jwtVerify(token, key, options).catch((error: unknown) => {
-    throw error instanceof Unauthenticated
-      ? error
-      : new Unauthenticated(refusalText(error, `the ${use.name}`, [ALGORITHM]), { cause: error });
-  });
+  const payload = findVerified(token, trusted, now) ?? (await verifySignature(token, use, trusted, now));
   const { jti: id, exp } = payload;
   if (typeof id !== 'string' || id === '') throw new Unauthenticated(`the ${use.name} has no jti`);
   if (typeof exp !== 'number') throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
@@ -75,10 +69,54 @@ export async function verifyToken<Claims extends TokenFacts>(
   return use.decode({ id, expiresAt: exp * 1_000, payload });
 }
 
-function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): KeyObject {
+async function verifySignature(token: string, use: TokenUse, trusted: TrustedKeys, now: number): Promise<JWTPayload> {
+  const options = { algorithms: [ALGORITHM], currentDate: new Date(now) };
+  let by: SigningKey | undefined;
+  const key = ({ kid }: CompactJWSHeaderParameters): KeyObject => (by = keyFor(kid, use, trusted)).publicKey;
+  const { payload } = await jwtVerify(token, key, options).catch((error: unknown) => {
+    throw error instanceof Unauthenticated
+      ? error
+      : new Unauthenticated(refusalText(error, `the ${use.name}`, [ALGORITHM]), { cause: error });
+  });
+  if (by) keepVerified(token, by, payload);
+  return payload;
+}
+
+/** Maximum number of verified tokens that are kept of one key. */
+const MAX_VERIFIED = 1_000;
+
+/**
+ * Payloads of the tokens whose signature each key has verified, by hash of the token: with one token a thousand machines join. A key
+ * that is rotated out is not asked any more.
+ */
+const verifiedTokens = new WeakMap<SigningKey, BoundedMap<JWTPayload>>();
+
+function keepVerified(token: string, by: SigningKey, payload: JWTPayload): void {
+  const tokens = verifiedTokens.get(by) ?? new BoundedMap<JWTPayload>(MAX_VERIFIED);
+  verifiedTokens.set(by, tokens);
+  tokens.set(hashToken(token), payload);
+}
+
+/** Returns the payload of a token whose signature a trusted key has verified before, if it is valid at `now`. */
+function findVerified(token: string, { keys }: TrustedKeys, now: number): JWTPayload | undefined {
+  const hash = hashToken(token);
+  for (const key of keys.values()) {
+    const payload = verifiedTokens.get(key)?.get(hash);
+    const { nbf = Infinity, exp = 0 } = payload ?? {};
+    const seconds = Math.floor(now / 1_000);
+    if (payload && nbf <= seconds && seconds < exp) return payload;
+  }
+  return undefined;
+}
+
+function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}
+
+function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): SigningKey {
   if (typeof kid !== 'string') throw new Unauthenticated(`the ${use.name} has no header "kid" that is a text`);
   const key = /^\d{1,15}$/.test(kid) ? keys.get(Number(kid)) : undefined;
-  if (key) return key.publicKey;
+  if (key) return key;
   throw new Unauthenticated(
     `there is no signing key with kid "${kid.slice(0, 40)}": it was rotated out, or the token is of another control plane`,
   );

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../unauthenticated';
@@ -85,6 +85,21 @@ describe('a zone token', () => {
     ['a year later', 8760 * HOUR, 'the zone token token-1 expired at 2026-03-01T13:00:00.000Z'],
   ])('used %s', async (_, later, wanted) => {
     expect(await verdict(await signZoneToken(claims, first, NOW), NOW + later)).toBe(wanted);
+  });
+
+  it('whose signature was verified is not verified again, and ends, is revoked and loses its key as before', async () => {
+    const token = await signZoneToken({ ...claims, id: 'again' }, first, NOW);
+    const verify = jest.spyOn(webcrypto.subtle, 'verify');
+    const used = Array.from({ length: 3 }, () => () => verdict(token));
+    for (const use of used) expect(await use()).toBe('zone east');
+    expect(verify).toHaveBeenCalledTimes(1);
+    verify.mockRestore();
+    expect(await verdict(token, NOW - 60_000)).toContain('is not valid before');
+    expect(await verdict(token, NOW + HOUR)).toContain('expired at');
+    expect(await verdict(token, NOW, { ...rules, revoked: new Set(['again']) })).toContain('is revoked');
+    expect(await verdict(token, NOW, { ...rules, keys: new Map([[2, second]]) })).toContain('there is no signing key');
+    expect(await verdict(`${token.slice(0, -4)}AAAA`)).toContain('does not fit its signing key');
+    expect(await verdict(token)).toBe('zone east');
   });
 
   const readable = /^the zone token cannot be read: /;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
@@ -34,7 +35,9 @@ export class HttpTransport implements RestTransport {
   private readonly socketPath: string | undefined;
 
   constructor(private readonly connection: Connection) {
-    const { server, ca, insecure = false } = connection;
+    const { server, ca, insecure = false, signal } = connection;
+    // Each request in flight listens to it.
+    if (signal) setMaxListeners(0, signal);
     this.server = server;
     this.socketPath = server.protocol === 'unix:' ? decodeURIComponent(server.pathname) : undefined;
     const trust = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };

@@ -1,5 +1,6 @@
 import { findCondition, type JsonObject, type Labels, identityKey } from '@causeway/resources';
 import type { Change } from '@causeway/store';
+import { countSteps } from '../../../../test/support/count-steps';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { RESCAN } from '@causeway/loops';
 import { createSharedIdentityLoop, SHARED_IDENTITY, SharedIdentityReconciler } from './shared-identity-reconciler';
@@ -92,4 +93,25 @@ describe('the condition SharedIdentity', () => {
       [],
     );
   });
+
+  it.each([100, 1_000])(
+    'costs a Dataplane that comes the same beside %i instances of its workload',
+    async (instances) => {
+      await harness.write(
+        identity('/db'),
+        ...Array.from({ length: instances }, (_, n) => dataplane(`db-${n}`, workload('db'))),
+      );
+      await replica.caughtUp();
+      const reconciler = new SharedIdentityReconciler('east');
+      for (const _ of reconciler.seed(replica.index));
+      await harness.write(dataplane('db-new', workload('db')));
+      await replica.caughtUp();
+      const id = idOf('Dataplane', 'db-new', {});
+      const key = identityKey(id);
+      const after = replica.index.get(id);
+      expect(after).toBeDefined();
+      const change = { key, id, before: undefined, after };
+      expect(countSteps(() => expect(reconciler.listKeys(change, replica.index)).toEqual([key]))).toBeLessThan(20);
+    },
+  );
 });

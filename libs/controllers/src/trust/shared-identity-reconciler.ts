@@ -1,7 +1,6 @@
 import {
   selectIdentity,
   readPresetPath,
-  findSharedIdentities,
   resolveSpiffeId,
   readWorkload,
   type MeshIdentityResource,
@@ -10,6 +9,7 @@ import {
 } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
+  compareText,
   findCondition,
   identityKey,
   withCondition,
@@ -18,7 +18,6 @@ import {
   type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { DataplaneResource } from '@causeway/dataplanes';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
 /** The condition of a Dataplane whose SPIFFE id another workload has too: servers cannot tell them apart. */
@@ -30,9 +29,39 @@ export const SAME_ID = 'SameId';
 /** Maximum number of workloads that the condition names. */
 const MAX_NAMED = 5;
 
-interface IdentityMember {
-  readonly uri: string;
-  readonly dataplane: DataplaneResource;
+/** Dataplanes of one SPIFFE id. */
+class IdentityMembers {
+  /** The workload of each Dataplane, as `namespace/name`. */
+  private readonly workloads = new Map<ResourceKey, string>();
+  private readonly instances = new Map<string, number>();
+
+  get keys(): readonly ResourceKey[] {
+    return [...this.workloads.keys()];
+  }
+
+  get isEmpty(): boolean {
+    return this.workloads.size === 0;
+  }
+
+  /** Workloads that share the id, in order; empty if there is only one: its instances share the id by intent. */
+  get shared(): readonly string[] {
+    return this.instances.size > 1 ? [...this.instances.keys()].sort(compareText) : [];
+  }
+
+  set(key: ResourceKey, workload: string): void {
+    this.delete(key);
+    this.workloads.set(key, workload);
+    this.instances.set(workload, (this.instances.get(workload) ?? 0) + 1);
+  }
+
+  delete(key: ResourceKey): void {
+    const workload = this.workloads.get(key);
+    if (workload === undefined) return;
+    this.workloads.delete(key);
+    const left = (this.instances.get(workload) ?? 1) - 1;
+    if (left > 0) this.instances.set(workload, left);
+    else this.instances.delete(workload);
+  }
 }
 
 /**
@@ -43,7 +72,7 @@ interface IdentityMember {
 export class SharedIdentityReconciler implements KeyedReconciler {
   readonly name = 'shared-identity';
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
-  private members = new Map<string, Map<ResourceKey, IdentityMember>>();
+  private members = new Map<string, IdentityMembers>();
   private uris = new Map<ResourceKey, string>();
   private shared = new Map<string, readonly string[]>();
 
@@ -103,7 +132,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     if (former !== undefined) {
       const members = this.members.get(former);
       members?.delete(key);
-      if (members?.size === 0) this.members.delete(former);
+      if (members?.isEmpty === true) this.members.delete(former);
     }
     this.uris.delete(key);
     const dataplane = held && Dataplane.is(held) ? held : undefined;
@@ -112,29 +141,40 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
     this.uris.set(key, uri);
-    const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
-    this.members.set(uri, members.set(key, { uri, dataplane }));
+    const members = this.members.get(uri) ?? new IdentityMembers();
+    this.members.set(uri, members);
+    members.set(key, formatWorkload(dataplane));
   }
 
   /** Finds again who shares an id; returns the keys of its Dataplanes if that changed. */
   private moved(uri: string | undefined): Keys {
     if (uri === undefined) return NO_KEYS;
-    const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
+    const members = this.members.get(uri);
     const before = this.shared.get(uri) ?? [];
-    const after = findSharedIdentities(members.values()).get(uri) ?? [];
+    const after = members?.shared ?? [];
     if (before.join('\n') === after.join('\n')) return NO_KEYS;
     if (after.length === 0) this.shared.delete(uri);
     else this.shared.set(uri, after);
-    return [...members.keys()];
+    return members?.keys ?? NO_KEYS;
   }
 }
 
-function condition({ id, labels, generation }: Resource, uri: string, workloads: readonly string[]) {
-  const own = `${id.namespace}/${readWorkload({ id, labels })}`;
+function formatWorkload({ id, labels }: Pick<Resource, 'id' | 'labels'>): string {
+  return `${id.namespace}/${readWorkload({ id, labels })}`;
+}
+
+function condition(held: Resource, uri: string, workloads: readonly string[]) {
+  const own = formatWorkload(held);
   const others = workloads.filter((name) => name !== own);
   const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
   const message = `${uri} is also the id of ${others.slice(0, MAX_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;
-  return { type: SHARED_IDENTITY, status: 'True', reason: SAME_ID, message, observedGeneration: generation } as const;
+  return {
+    type: SHARED_IDENTITY,
+    status: 'True',
+    reason: SAME_ID,
+    message,
+    observedGeneration: held.generation,
+  } as const;
 }
 
 /** Creates the loop of shared identities for a zone's leader. */

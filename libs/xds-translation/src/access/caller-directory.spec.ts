@@ -1,4 +1,5 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { countSteps } from '../../../../test/support/count-steps';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { CallerDirectory, type CallersChange } from './caller-directory';
 
@@ -143,5 +144,18 @@ describe('who carries an id', () => {
     ],
   ])('the trust domains of a zone: %s', (_, template, sure, possible) => {
     expect(new Directory(identity(template)).facts.listDomains('west')).toEqual({ sure, possible });
+  });
+
+  it.each([100, 1_000])('one more of %i Dataplanes of an id costs the same', (instances) => {
+    const directory = new Directory(
+      identity(),
+      ...Array.from({ length: instances }, (_, n) => dataplane(`web-${n}`, 'shop', 'web')),
+    );
+    const after = dataplane('web-new', 'dev', 'web');
+    const change = { id: after.id, key: identityKey(after.id), before: undefined, after };
+    let touched: CallersChange = 'all';
+    expect(countSteps(() => (touched = directory.directory.observe([change])))).toBeLessThan(20);
+    expect(touched).toEqual(new Set(['default/dev', 'default/shop']));
+    expect([...directory.facts.idsIn('dev')]).toEqual([id('web')]);
   });
 });

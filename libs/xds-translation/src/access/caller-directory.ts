@@ -163,7 +163,9 @@ function readPublishedIds(state: Resource | undefined, here: string): JsonObject
 class MeshCallers {
   /** The carriers of each id, by identity key. */
   private readonly bearers = new Map<string, Map<string, IdBearer>>();
+  /** How many carriers each id has in a namespace: by namespace, and by id. */
   private readonly byNamespace = new Map<string, Map<string, number>>();
+  private readonly byId = new Map<string, Map<string, number>>();
   private readonly idsByKey = new Map<string, ReadonlySet<string>>();
 
   ids(): Iterable<string> {
@@ -187,25 +189,30 @@ class MeshCallers {
     for (const id of come) this.add(id, key, bearer);
     if (after.size > 0) this.idsByKey.set(key, after);
     else this.idsByKey.delete(key);
-    const others = [...gone, ...come].flatMap((id) => this.listBearers(id).map(({ namespace }) => namespace));
+    const others = [...gone, ...come].flatMap((id) => [...(this.byId.get(id)?.keys() ?? [])]);
     return gone.length + come.length === 0 ? [] : [bearer.namespace, ...others];
   }
 
   private add(id: string, key: string, bearer: IdBearer): void {
     const known = this.bearers.get(id) ?? new Map<string, IdBearer>();
     this.bearers.set(id, known.set(key, bearer));
-    const counts = this.byNamespace.get(bearer.namespace) ?? new Map<string, number>();
-    this.byNamespace.set(bearer.namespace, counts.set(id, (counts.get(id) ?? 0) + 1));
+    count(this.byNamespace, bearer.namespace, id, 1);
+    count(this.byId, id, bearer.namespace, 1);
   }
 
   private remove(id: string, key: string, { namespace }: IdBearer): void {
     const known = this.bearers.get(id);
     if (!known?.delete(key)) return;
     if (known.size === 0) this.bearers.delete(id);
-    const counts = this.byNamespace.get(namespace);
-    const count = (counts?.get(id) ?? 1) - 1;
-    if (count > 0) counts?.set(id, count);
-    else counts?.delete(id);
-    if (counts?.size === 0) this.byNamespace.delete(namespace);
+    count(this.byNamespace, namespace, id, -1);
+    count(this.byId, id, namespace, -1);
   }
+}
+
+/** Adds `step` to the count of `inner` in the counts of `outer`. */
+function count(counts: Map<string, Map<string, number>>, outer: string, inner: string, step: 1 | -1): void {
+  const known = counts.get(outer) ?? new Map<string, number>();
+  const sum = (known.get(inner) ?? 0) + step;
+  if (sum > 0) counts.set(outer, known.set(inner, sum));
+  else if (known.delete(inner) && known.size === 0) counts.delete(outer);
 }

@@ -7,7 +7,7 @@ import { readDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
 import { readReference, itemToRef, toSelection } from '../../refs';
 import { inLines, serviceName, table } from '../../render';
-import { removeOne } from '../delete';
+import { removeAll } from '../delete';
 import { ApplyReport, ProgressLine } from './apply-report';
 import { applyDocuments, type BatchOptions, type DocumentResult } from './batches';
 
@@ -68,7 +68,8 @@ async function prune(
     if (!kind) continue;
     const { documents } = await (await context.api()).list(toSelection(kind, { mesh, zone }, selector));
     const left = documents.filter((item) => !kept.has(identityKey({ ...readReference(item), kind: name, zone })));
-    for (const item of left) if (!(await removeOne(context, itemToRef(kind, item), { dryRun }))) failures++;
+    const refs = left.map((item) => itemToRef(kind, item));
+    failures += await removeAll(context, refs, { dryRun });
   }
   return failures;
 }
