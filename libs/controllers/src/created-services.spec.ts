@@ -191,6 +191,7 @@ describe('a service that the leader creates', () => {
     };
     const loops = createZoneReconcilers({ cp: EAST, ranges });
     expect(withDerivedFields(loops, asked, 0)).toBe(asked);
+    await harness.write(put(idOf('MeshService', 'first'), asked.spec));
     const other = harness.replica('other');
     await other.lead(loops);
     await other.settle();
@@ -199,6 +200,27 @@ describe('a service that the leader creates', () => {
       initial: { status: { dataplaneProxies: { total: 1, healthy: 1 } } },
     });
     expect(withDerivedFields(loops, copy(api), 0)).not.toHaveProperty('initial');
+    // A label that no selector has named yet takes a walk through all Dataplanes: the loop takes it.
+    const unindexed = { ports: [{ port: 80 }], selector: { dataplaneLabels: { matchLabels: { other: 'redis' } } } };
+    expect(withDerivedFields(loops, { ...asked, spec: unindexed }, 0).spec).toEqual(unindexed);
+  });
+
+  it('whose Dataplanes are many is counted by the loop: a user does not wait for it', async () => {
+    const loops = createZoneReconcilers({ cp: EAST, ranges });
+    const other = harness.replica('other');
+    const ports = [{ port: 80 }];
+    const spec = { ports, selector: { dataplaneLabels: { matchLabels: { app: 'redis' } } } };
+    const asked: PutChange = { type: 'put', id: idOf('MeshService', 'mine'), expect: 'absent', labels: {}, spec };
+    await harness.write(
+      put(idOf('MeshService', 'first'), spec),
+      ...Array.from({ length: 1_000 }, (_, n) => dataplane(`dp-${n}`, [{ port: 80 }], { app: 'redis' })),
+    );
+    await other.lead(loops);
+    await other.settle();
+    expect(withDerivedFields(loops, asked, 0).spec).toMatchObject({ state: 'Available' });
+    await harness.write(dataplane('dp-more', [{ port: 80 }], { app: 'redis' }));
+    await other.settle();
+    expect(withDerivedFields(loops, asked, 0)).toBe(asked);
   });
 
   it('of kinds without addresses is written as it is, beside the turns of the loops', async () => {

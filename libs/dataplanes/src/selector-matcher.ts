@@ -41,6 +41,11 @@ export class SelectorMatcher<Item> {
     return this.items.ensure(terms, all);
   }
 
+  /** Reports whether the attributes of `terms` are indexed. */
+  isIndexed(terms: readonly SelectorTerm[]): boolean {
+    return terms.every(({ attribute }) => this.items.hasAttribute(attribute));
+  }
+
   /**
    * Records that the item `key` changed, was added (no `before`) or removed (no `after`). Returns the selectors that
    * may have selected it before or may select it now; may contain duplicates.
@@ -83,6 +88,10 @@ class AttributeIndex<Item> {
         yield;
       }
     }
+  }
+
+  hasAttribute(attribute: string): boolean {
+    return this.keysByValue.has(attribute);
   }
 
   replace(key: ResourceKey, before: Item | undefined, after: Item | undefined): void {

@@ -1,5 +1,5 @@
 import { withDerivedFields, type ControlLoop } from '@causeway/loops';
-import type { Clock, LeaderTerm } from '@causeway/runtime';
+import { errorText, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
 import type { PutChange } from '@causeway/store';
 
 /**
@@ -9,7 +9,7 @@ import type { PutChange } from '@causeway/store';
 export class DerivedFields {
   private loops: readonly ControlLoop[] = [];
 
-  constructor(private readonly clock: Pick<Clock, 'now'>) {}
+  constructor(private readonly options: { readonly clock: Pick<Clock, 'now'>; readonly logger: Logger }) {}
 
   /** Uses the loops until the term ends. */
   useLoops(loops: readonly ControlLoop[], { signal }: Pick<LeaderTerm, 'signal'>): void {
@@ -17,7 +17,17 @@ export class DerivedFields {
     signal.addEventListener('abort', () => (this.loops = []), { once: true });
   }
 
-  /** Returns a put with the fields that the loops derive. */
-  readonly complete = (put: PutChange): PutChange =>
-    this.loops.length === 0 ? put : withDerivedFields(this.loops, put, this.clock.now());
+  /** Returns a put with the fields that the loops derive; the put itself if one fails. */
+  readonly complete = (put: PutChange): PutChange => {
+    const { clock, logger } = this.options;
+    try {
+      return this.loops.length === 0 ? put : withDerivedFields(this.loops, put, clock.now());
+    } catch (error) {
+      logger.error('fields of a new resource could not be derived, the control loops write them', {
+        kind: put.id.kind,
+        error: errorText(error),
+      });
+      return put;
+    }
+  };
 }

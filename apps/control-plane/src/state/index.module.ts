@@ -83,7 +83,7 @@ export class IndexModule {
     const sources = { core: CORE, index: INDEX, meshes: MESHES };
     const routes = provideFrom(ROUTES, sources, followRoutes);
     const policies = provideFrom(POLICIES, { ...sources, routes: ROUTES }, followPolicies);
-    const derived = provideFrom(DerivedFields, { core: CORE }, ({ core }) => new DerivedFields(core.clock));
+    const derived = provideFrom(DerivedFields, { core: CORE }, ({ core }) => new DerivedFields(core));
     const followers = [StoreBinding, IndexFollower, RoutesFollower, PoliciesFollower];
     return {
       module: IndexModule,

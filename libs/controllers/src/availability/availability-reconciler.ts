@@ -20,6 +20,8 @@ import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
 /** Minimum time between two changes of a service's number of instances that other zones receive, ms. */
 const REPORT_INTERVAL = 10_000;
+/** Maximum number of Dataplanes that are counted while a user waits. */
+const MAX_COUNTED_AT_ONCE = 1_000;
 
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or not, and writes whether the service is available and which SPIFFE ids
@@ -102,11 +104,15 @@ export class AvailabilityReconciler implements KeyedReconciler {
     return { change };
   }
 
-  /** Counts the Dataplanes of a service that is about to be created in this zone. */
+  /**
+   * Counts the Dataplanes of a service that is about to be created in this zone; undefined where that takes a walk through many: a user waits for it,
+   * and the loop counts them afterwards.
+   */
   derivePatch(created: Resource, index: IndexReader): PatchChange | undefined {
     const service = created.id.zone === this.zone ? asService(created) : undefined;
-    if (!service) return undefined;
-    for (const _ of this.matcher.index(listTerms(service), () => this.allDataplanes(index)));
+    const selector = service && findSelector(service);
+    if (!service || !this.matcher.isIndexed(selector?.terms ?? [])) return undefined;
+    if (hasMore(this.matcher.candidates(selector?.terms ?? []), MAX_COUNTED_AT_ONCE)) return undefined;
     const { dataplanes, facts } = this.count(service, index);
     return planAvailability(service, dataplanes, facts);
   }
@@ -154,6 +160,12 @@ export class AvailabilityReconciler implements KeyedReconciler {
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
     }
   }
+}
+
+function hasMore(items: Iterable<unknown>, most: number): boolean {
+  let count = 0;
+  for (const _ of items) if (++count > most) return true;
+  return false;
 }
 
 /** The Dataplanes of a service, and what is known of them. */
