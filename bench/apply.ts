@@ -23,17 +23,17 @@ const ATOMIC = numberSetting('BENCH_ATOMIC', 0) > 0;
 const FORM = process.env['BENCH_FORM'] ?? 'yaml';
 const PATIENCE = 120_000;
 
-function seriesOf(name: string): string {
+function readSeries(name: string): string {
   return name.split('-')[0] ?? '';
 }
 
 function yaml(name: string): string {
-  return `type: MeshService\nmesh: default\nname: ${name}\nlabels:\n  series: ${seriesOf(name)}\nspec:\n  selector:\n    dataplaneTags:\n      kuma.io/service: ${name}\n  ports:\n    - port: 80\n      appProtocol: tcp\n`;
+  return `type: MeshService\nmesh: default\nname: ${name}\nlabels:\n  series: ${readSeries(name)}\nspec:\n  selector:\n    dataplaneTags:\n      kuma.io/service: ${name}\n  ports:\n    - port: 80\n      appProtocol: tcp\n`;
 }
 
 function json(name: string): string {
   const spec = { selector: { dataplaneTags: { 'kuma.io/service': name } }, ports: [{ port: 80, appProtocol: 'tcp' }] };
-  return `${JSON.stringify({ type: 'MeshService', mesh: 'default', name, labels: { series: seriesOf(name) }, spec })}\n`;
+  return `${JSON.stringify({ type: 'MeshService', mesh: 'default', name, labels: { series: readSeries(name) }, spec })}\n`;
 }
 
 function documents(series: string, count: number): string {

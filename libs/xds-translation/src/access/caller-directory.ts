@@ -163,7 +163,7 @@ function readPublishedIds(state: Resource | undefined, here: string): JsonObject
 class MeshCallers {
   /** The carriers of each id, by identity key. */
   private readonly bearers = new Map<string, Map<string, IdBearer>>();
-  /** How many carriers each id has in a namespace: by namespace, and by id. */
+  /** Numbers of carriers of each id in each namespace: by namespace, and by id. */
   private readonly byNamespace = new Map<string, Map<string, number>>();
   private readonly byId = new Map<string, Map<string, number>>();
   private readonly idsByKey = new Map<string, ReadonlySet<string>>();
