@@ -19,7 +19,10 @@ export interface SeenService {
  * Follows the services of a zone from now on by one REST watch, which costs the zone what a change costs and nothing
  * between changes. Resolves when the watch is open, with the function that ends it; a watch that ends by itself is fatal.
  */
-export async function watchServices(zone: ProcessPlane, seen: (service: SeenService) => void): Promise<() => void> {
+export async function watchServices(
+  zone: Pick<ProcessPlane, 'restUrl'>,
+  seen: (service: SeenService) => void,
+): Promise<() => void> {
   const services = `${zone.restUrl}/meshes/default/meshservices`;
   const since = (await adminFetch(`${services}?size=1`)).headers.get('causeway-revision') ?? '0';
   return new Promise((resolve, reject) => {
