@@ -6,7 +6,7 @@ import { until } from '../support/until';
 /** A part of a minute in which each poll of a control plane is due, s. */
 const SECONDS = 10;
 /**
- * Statements that a control plane at rest sends in that time. A new poll joins the statement of its tick (`JointReads`) instead of making this more:
+ * Statements that a control plane at rest sends in that time. A new poll joins the statement of its tick (`ReadBatcher`) instead of making this more:
  * one a second of all polls, one a second that renews the lease, one in 3 s that asks whether the connection that listens is alive, and what
  * reports that this process lives.
  */

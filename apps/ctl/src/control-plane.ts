@@ -71,6 +71,8 @@ const ADVICE: Readonly<Record<ConnectionProblem, string>> = {
   'not-valid-now': 'shows a certificate that is not valid now: renew the certificate, or set the clock right',
   'no-tls': 'does not speak TLS: use http:// or grpc:// in its address',
   'not-http': 'does not answer in HTTP: does it need https:// or grpc:// in its address?',
+  'ended-early':
+    'ended the connection before it answered: was it restarted meanwhile, or does its address need https:// or grpc://? What was sent may be done: look before you send it again',
   unreachable:
     'cannot be reached: is the control plane running? (--server, --context or CAUSEWAY_SERVER names another)',
 };

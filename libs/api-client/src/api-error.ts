@@ -51,7 +51,14 @@ export class ApiError extends Error {
 
 /** The reason of a connection failure. */
 export type ConnectionProblem =
-  'unreachable' | 'not-allowed' | 'not-http' | 'no-tls' | 'unknown-authority' | 'other-name' | 'not-valid-now';
+  | 'unreachable'
+  | 'not-allowed'
+  | 'not-http'
+  | 'ended-early'
+  | 'no-tls'
+  | 'unknown-authority'
+  | 'other-name'
+  | 'not-valid-now';
 
 /** A connection failure. */
 export class ConnectionError extends ApiError {

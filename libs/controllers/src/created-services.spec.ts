@@ -1,6 +1,6 @@
 /*
- * What must hold of the resources that a leader creates: the write that creates them contains what the loops give them, and what they keep for
- * them is given to nobody else, whatever becomes of the write. Also: test/simulation.
+ * Resources that a leader creates: the write that creates them contains what the loops give them, and what they keep for them is given to nobody
+ * else, whatever becomes of the write. Also: test/simulation, test/scenarios/one-mesh/new-services.ts.
  */
 import { withDerivedFields, type LoopRunner } from '@causeway/loops';
 import { Unavailable, type Identity, type JsonObject, type Resource } from '@causeway/resources';

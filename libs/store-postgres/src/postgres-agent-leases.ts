@@ -12,7 +12,7 @@ import {
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
 import { AgentLeaseRow } from './database/entities';
-import type { JointReads } from './database/joint-reads';
+import type { ReadBatcher } from './database/read-batcher';
 import type { StoreDatabase } from './database/store-database';
 import type { WakeUpSignal } from './log/wake-up-signal';
 
@@ -77,7 +77,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
 
   constructor(
     private readonly database: StoreDatabase,
-    private readonly joint: JointReads,
+    private readonly joint: ReadBatcher,
     /** Notified when Dataplanes were deleted. */
     private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
   ) {}

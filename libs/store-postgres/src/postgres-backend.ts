@@ -9,7 +9,7 @@ import {
 import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore, StoreExport } from '@causeway/store';
 import { migrate } from './database/migrate';
 import { readyDatabase } from './database/ready-database';
-import { JointReads } from './database/joint-reads';
+import { ReadBatcher } from './database/read-batcher';
 import { StoreDatabase } from './database/store-database';
 import { RELEASE_CHANNEL } from './lease/lease-statements';
 import { PostgresLease } from './lease/postgres-lease';
@@ -95,7 +95,7 @@ export class PostgresBackend {
     });
     this.wakeUp = new WakeUpSignal(clock);
     const { database, wakeUp } = this;
-    const joint = new JointReads(database);
+    const joint = new ReadBatcher(database);
     this.store = new PostgresStore({ database, joint, wakeUp, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
     this.sessions = new PostgresSessions(database, joint);
     this.proxies = new PostgresProxySessions(database, joint);

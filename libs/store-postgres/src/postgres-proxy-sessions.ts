@@ -1,5 +1,5 @@
 import type { ProxyReport, ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
-import type { JointReads } from './database/joint-reads';
+import type { ReadBatcher } from './database/read-batcher';
 import type { StoreDatabase } from './database/store-database';
 import { decodeProxyFacts } from './proxy-facts-decode';
 
@@ -42,7 +42,7 @@ interface ReadRow {
 export class PostgresProxySessions implements ProxySessionStore {
   constructor(
     private readonly database: StoreDatabase,
-    private readonly joint: JointReads,
+    private readonly joint: ReadBatcher,
   ) {}
 
   async report({ instance, version, incarnation, revision, isEnd, sessions }: ProxyReport): Promise<boolean> {

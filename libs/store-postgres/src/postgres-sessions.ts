@@ -1,7 +1,7 @@
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '@causeway/store';
 import { Not } from 'typeorm';
 import { ZoneSessionRow } from './database/entities';
-import type { JointReads } from './database/joint-reads';
+import type { ReadBatcher } from './database/read-batcher';
 import type { StoreDatabase } from './database/store-database';
 
 interface OpenedRow {
@@ -30,7 +30,7 @@ const ENDED = { epoch: -1, up: NEXT_NUMBER, down: NEXT_NUMBER };
 export class PostgresSessions implements SessionStore {
   constructor(
     private readonly database: StoreDatabase,
-    private readonly joint: JointReads,
+    private readonly joint: ReadBatcher,
   ) {}
 
   async open(request: SessionRequest): Promise<SessionOpening> {

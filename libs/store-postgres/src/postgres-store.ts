@@ -14,9 +14,9 @@ import {
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
 import { GroupCommit } from './write/group-commit';
-import { HEAD, LogReader } from './log/log-reader';
+import { READ_HEAD, LogReader } from './log/log-reader';
 import { type NoteRow, PointKeyRow } from './database/entities';
-import type { JointReads } from './database/joint-reads';
+import type { ReadBatcher } from './database/read-batcher';
 import { queryOn, type StoreDatabase } from './database/store-database';
 import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
@@ -26,7 +26,7 @@ import { fencedError, splitWrite, decodeResults, bindValues, writeCall, type Wri
 
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
-  readonly joint: JointReads;
+  readonly joint: ReadBatcher;
   /** Notified when the log may have grown. */
   readonly wakeUp: WakeUpSignal;
   readonly clock: Clock;
@@ -170,7 +170,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   /** Whether the log has moved from a point, or cannot be asked: then the read of it says why. */
   private async isBehind({ incarnation, revision }: StorePoint): Promise<boolean> {
     try {
-      const [head] = await this.options.joint.read<{ incarnation: string; revision: number }>(HEAD);
+      const [head] = await this.options.joint.read<{ incarnation: string; revision: number }>(READ_HEAD);
       return head?.incarnation !== incarnation || head.revision !== revision;
     } catch {
       return true;

@@ -11,6 +11,7 @@ import './global-away';
 import './app-mesh-conflicts';
 import './mesh-of-a-zone';
 import './newer-rows';
+import './new-services';
 import './generators-everywhere';
 import './backup';
 import './zone-security';

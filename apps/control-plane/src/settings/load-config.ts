@@ -6,7 +6,7 @@ import {
   type SettingsResult,
   type SettingValues,
 } from '@causeway/runtime';
-import { ReadFiles, type ReadText } from './read-files';
+import { FileSnapshot, type ReadText } from './file-snapshot';
 import { readSecretFiles } from './secret-files';
 import { readSettingsFile, type SettingsFile } from './settings-file';
 import { importCommand, IMPORT_USAGE, type ImportCommand } from './import-command';
@@ -61,10 +61,10 @@ function createReread<S extends Settings>(
   program: ProgramSettings<S>,
   env: ProgramStart['env'],
 ): () => SettingsResult<S> {
-  let last: { readonly files: ReadFiles; readonly result: SettingsResult<S> } | undefined;
+  let last: { readonly files: FileSnapshot; readonly result: SettingsResult<S> } | undefined;
   return () => {
     if (last?.files.areSame() === true) return last.result;
-    const files = new ReadFiles();
+    const files = new FileSnapshot();
     last = { files, result: readAll(program, env, files.read) };
     return last.result;
   };

@@ -1,6 +1,6 @@
 import { errorText, fileKey, type Settings, type SettingSources } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
-import type { ReadText } from './read-files';
+import type { ReadText } from './file-snapshot';
 
 /** Maximum size of a file with a secret, KiB. */
 const MAX_KIB = 64;

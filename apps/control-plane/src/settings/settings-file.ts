@@ -2,7 +2,7 @@ import { parseYaml, type YamlDocument } from '@causeway/yaml';
 import { isJsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
-import type { ReadText } from './read-files';
+import type { ReadText } from './file-snapshot';
 
 /** Maximum size of a settings file, KiB. */
 const MAX_KIB = 256;

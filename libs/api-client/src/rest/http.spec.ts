@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ApiError } from '../api-error';
+import { ApiError, type ConnectionError } from '../api-error';
 import { listProxies, showWorkloadAuthority } from '@causeway/api';
 import type { Connection } from '../api-client';
 import { HttpTransport } from './http';
@@ -90,4 +90,13 @@ it.each([
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ code: 'exhausted', message: 'wait' });
   expect(error instanceof ApiError && error.retryAfter).toBe(want);
+});
+
+it('tells a server that ends the connection before it answers from one that speaks no HTTP', async () => {
+  const problems: unknown[] = [];
+  const ask = (rest: RestCalls): Promise<unknown> =>
+    rest.call(showWorkloadAuthority).catch((error: ConnectionError) => problems.push(error.problem));
+  await withCalls(({ socket }) => void socket.destroy(), ask);
+  await withCalls(({ socket }) => void socket.end('PRI * HTTP/2.0\r\n\r\n'), ask);
+  expect(problems).toEqual(['ended-early', 'not-http']);
 });

@@ -183,6 +183,6 @@ function classifyProblem(server: URL, error: unknown): ConnectionProblem {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'other-name';
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'not-valid-now';
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'no-tls';
-  const garbled = code.startsWith('HPE_') || (code === 'ECONNRESET' && server.protocol === 'http:');
-  return garbled ? 'not-http' : 'unreachable';
+  if (code.startsWith('HPE_')) return 'not-http';
+  return code === 'ECONNRESET' && server.protocol === 'http:' ? 'ended-early' : 'unreachable';
 }

@@ -19,7 +19,7 @@ import {
   type WriteResult,
 } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
-import { CreatedResources } from './created-resources';
+import { CreationWriter } from './creation-writer';
 import { joinPlans } from './joint-write';
 import { LoopTraces } from './loop-traces';
 import { Mutex } from './mutex';
@@ -60,7 +60,7 @@ export class LoopRunner {
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private readonly traces: LoopTraces;
-  private readonly created: CreatedResources;
+  private readonly created: CreationWriter;
   /** Turns of the loops and writes of others that loops complete: what one reserves is in the index before the next. */
   private readonly turns = new Mutex();
   private started = false;
@@ -81,7 +81,7 @@ export class LoopRunner {
     this.states = loops.map((loop) => new LoopState(loop, this.newBackoff()));
     for (const { loop, stats } of this.states) this.stats.loops[loop.name] = stats;
     this.traces = new LoopTraces(options);
-    this.created = new CreatedResources({
+    this.created = new CreationWriter({
       ...options,
       states: this.states,
       onError: (state, error) => {

@@ -26,7 +26,7 @@ export class LogReader {
   constructor(private readonly database: StoreDatabase) {}
 
   async head(): Promise<StorePoint> {
-    const [head] = await this.database.read<HeadRow>(HEAD);
+    const [head] = await this.database.read<HeadRow>(READ_HEAD);
     return head ?? { incarnation: '', revision: 0 };
   }
 
@@ -45,7 +45,7 @@ export class LogReader {
   snapshot(): Promise<Snapshot> {
     return this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, HEAD);
+      const [head = { incarnation: '', revision: 0 }] = await queryOn<HeadRow>(client, READ_HEAD);
       const found: SnapshotRows = { point: head, resources: [], tombstones: [] };
       const texts = new StringInterner();
       await client.query('DECLARE everything NO SCROLL CURSOR FOR SELECT * FROM resources');
@@ -77,7 +77,7 @@ export class LogReader {
 }
 
 /** Reads the head of the log. */
-export const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
+export const READ_HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
 
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;

@@ -15,8 +15,8 @@ import type { ControlLoop } from './control-loop';
 import type { LoopState } from './loop-state';
 import { LoopTraces } from './loop-traces';
 
-/** Sources of `CreatedResources`. */
-export interface CreatedResourcesOptions {
+/** Sources of `CreationWriter`. */
+export interface CreationWriterOptions {
   readonly states: readonly LoopState[];
   readonly store: Pick<ResourceStore, 'write'>;
   readonly index: IndexReader;
@@ -33,10 +33,10 @@ interface CompletedPut {
 }
 
 /** Completes the creation of resources, so that the copy of a service and its address and names are one write. */
-export class CreatedResources {
+export class CreationWriter {
   private readonly traces: LoopTraces;
 
-  constructor(private readonly options: CreatedResourcesOptions) {
+  constructor(private readonly options: CreationWriterOptions) {
     this.traces = new LoopTraces(options);
   }
 

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from '@causeway/runtime';
 import { loadConfig } from './load-config';
-import { ReadFiles } from './read-files';
+import { FileSnapshot } from './file-snapshot';
 
 describe('files that were read', () => {
   let folder: string;
   let path: string;
-  let files: ReadFiles;
+  let files: FileSnapshot;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'read-files-'));
+    folder = mkdtempSync(join(tmpdir(), 'file-snapshot-'));
     path = join(folder, 'file');
     writeFileSync(path, 'first');
-    files = new ReadFiles();
+    files = new FileSnapshot();
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 

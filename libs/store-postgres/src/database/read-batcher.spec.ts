@@ -2,20 +2,20 @@ import { Unavailable } from '@causeway/resources';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
 import { createPostgresBackend } from '../../testing/connected-backend';
 import { databaseServers } from '../servers/server-urls';
-import { JointReads, type JointStatement } from './joint-reads';
+import { ReadBatcher, type ReadStatement } from './read-batcher';
 import { StoreDatabase, type Statement } from './store-database';
 
 const ROWS = `SELECT * FROM (VALUES (1::bigint, 'one', true, '{"a":[1,null]}'::jsonb), (9007199254740991, 'zwei', false, NULL))
   AS v(number, text, truth, json) WHERE number >= $1 ORDER BY number DESC`;
-const rows = (least: number): JointStatement => ({ name: 'rows', text: ROWS, values: [least] });
-const NONE: JointStatement = { name: 'none', text: 'SELECT 1 AS one WHERE $1::text = $2::text', values: ['a', 'b'] };
-const BROKEN: JointStatement = { name: 'broken', text: 'SELECT 1 / 0 AS nothing' };
+const rows = (least: number): ReadStatement => ({ name: 'rows', text: ROWS, values: [least] });
+const NONE: ReadStatement = { name: 'none', text: 'SELECT 1 AS one WHERE $1::text = $2::text', values: ['a', 'b'] };
+const BROKEN: ReadStatement = { name: 'broken', text: 'SELECT 1 / 0 AS nothing' };
 
 describe('reads of one turn', () => {
   let database: TestDatabase;
   let pool: StoreDatabase;
   let sent: Statement[];
-  let joint: JointReads;
+  let joint: ReadBatcher;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -30,7 +30,7 @@ describe('reads of one turn', () => {
   });
   beforeEach(() => {
     sent = [];
-    joint = new JointReads({
+    joint = new ReadBatcher({
       read: (statement) => {
         sent.push(statement);
         return pool.read(statement);
@@ -48,7 +48,7 @@ describe('reads of one turn', () => {
     for (const _ of ['parsed', 'prepared']) {
       expect(await Promise.all([joint.read(rows(0)), joint.read(rows(2)), joint.read(NONE)])).toEqual(alone);
       expect(sent).toHaveLength(1);
-      expect(sent[0]?.name).toBe('joint-reads-0');
+      expect(sent[0]?.name).toBe('read-batch-0');
       sent = [];
     }
   });
@@ -72,7 +72,7 @@ describe('reads of one turn', () => {
   });
 
   it('all fail where the database is away, and later ones are asked anew', async () => {
-    const away = new JointReads({ read: () => Promise.reject(new Unavailable('away')) });
+    const away = new ReadBatcher({ read: () => Promise.reject(new Unavailable('away')) });
     const asked = await Promise.allSettled([away.read(rows(0)), away.read(NONE)]);
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(away.read(NONE)).rejects.toThrow(Unavailable);

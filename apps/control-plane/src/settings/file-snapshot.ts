@@ -5,7 +5,7 @@ import { boundedText } from './bounded-text';
 export type ReadText = (path: string, mostKib: number) => string;
 
 /** The files that something was made of, as they were found: it is made again only when one of them is another. */
-export class ReadFiles {
+export class FileSnapshot {
   private readonly found = new Map<string, { readonly mostKib: number; readonly as: string }>();
 
   readonly read: ReadText = (path, mostKib) => {

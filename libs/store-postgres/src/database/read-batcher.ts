@@ -9,10 +9,10 @@ const MAX_READS = 16;
 const MAX_PREPARED = 100;
 
 /** A statement that only reads, with no `$` but those of its parameters. Its values are JSON, and so are the columns of its rows: numbers, texts, truth values, jsonb. */
-export type JointStatement = Statement & { readonly name: string };
+export type ReadStatement = Statement & { readonly name: string };
 
 interface WaitingRead {
-  readonly statement: JointStatement;
+  readonly statement: ReadStatement;
   readonly rows: Promise<unknown[]>;
   readonly resolve: (rows: unknown[]) => void;
   readonly reject: (error: unknown) => void;
@@ -22,7 +22,7 @@ interface WaitingRead {
  * Joins the reads that are asked for in one turn of the event loop into one statement: the polls of a process share a tick (`afterTick`), and a
  * statement of its own for each of them is most of what they cost. A read that nothing joins is sent as it is.
  */
-export class JointReads {
+export class ReadBatcher {
   /** By statement and values: equal reads are one. */
   private waiting = new Map<string, WaitingRead>();
   private readonly prepared = new Map<string, string>();
@@ -30,14 +30,14 @@ export class JointReads {
   constructor(private readonly database: Pick<StoreDatabase, 'read'>) {}
 
   /** Returns rows that are not older than the call. Throws Unavailable. */
-  async read<Row extends QueryResultRow>(statement: JointStatement): Promise<Row[]> {
+  async read<Row extends QueryResultRow>(statement: ReadStatement): Promise<Row[]> {
     const key = JSON.stringify([statement.name, statement.values]);
     const asked = this.waiting.get(key) ?? this.ask(key, statement);
     // eslint-disable-next-line @typescript-eslint/consistent-type-assertions -- as in the driver, the caller knows the columns of its statement
     return (await asked.rows) as Row[];
   }
 
-  private ask(key: string, statement: JointStatement): WaitingRead {
+  private ask(key: string, statement: ReadStatement): WaitingRead {
     if (this.waiting.size === 0) void yieldToEventLoop().then(() => this.send());
     let settle: Pick<WaitingRead, 'resolve' | 'reject'> = { resolve: () => undefined, reject: () => undefined };
     const rows = new Promise<unknown[]>((resolve, reject) => (settle = { resolve, reject }));
@@ -86,7 +86,7 @@ export class JointReads {
   private nameOf(text: string): string | undefined {
     const known = this.prepared.get(text);
     if (known !== undefined || this.prepared.size >= MAX_PREPARED) return known;
-    const name = `joint-reads-${this.prepared.size}`;
+    const name = `read-batch-${this.prepared.size}`;
     this.prepared.set(text, name);
     return name;
   }
