@@ -2,7 +2,7 @@ import type { AccessPolicy } from '@causeway/access';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Tracer } from '@causeway/runtime';
-import type { IndexReader, PutChange, ResourceStore } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { LeaseLookup } from './leased-dataplanes';
 
 /** Dependencies of admission. */
@@ -18,10 +18,10 @@ export interface AdmissionParts {
   /** Authorises writes (docs/design.md §6 Roles). */
   readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
   /**
-   * Returns a put with the fields that control loops derive for the resource that it creates, such as the availability of a service: other zones
-   * receive it without waiting for a write of the loops. If absent, the loops write them.
+   * Writes what creates resources, together with what the control loops give to them, such as the availability and the address of a service: other
+   * zones receive it complete. If absent, `store` writes it, and the loops write the rest.
    */
-  readonly withDerivedFields?: ((put: PutChange) => PutChange) | undefined;
+  readonly creations?: Pick<ResourceStore, 'write'> | undefined;
   /** Source of the holders of leased Dataplanes, for refusals; if absent, these name only the instances. */
   readonly leases?: LeaseLookup | undefined;
 }

@@ -1,6 +1,6 @@
 import { Dataplane } from '@causeway/kinds';
 import { asStep, noTracer } from '@causeway/runtime';
-import type { Change, WriteRequest, WriteResult } from '@causeway/store';
+import type { Change, ResourceStore, WriteRequest, WriteResult } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import type { WriteContext } from './rights';
 
@@ -26,34 +26,30 @@ export function tracedRequest<Q extends ContextedRequest, T>(
 }
 
 /**
- * Writes to the store as a span of a request's trace; the changes carry the trace to their consequences. Resources are created with the fields that
- * control loops derive for them.
+ * Writes to the store as a span of a request's trace; the changes carry the trace to their consequences. Resources are created with what control
+ * loops give to them.
  */
 export function tracedWrite(
-  parts: Pick<AdmissionParts, 'store' | 'tracer' | 'withDerivedFields'>,
+  parts: Pick<AdmissionParts, 'store' | 'tracer' | 'creations'>,
   { origin }: WriteContext,
-  given: WriteRequest,
+  request: WriteRequest,
 ): Promise<WriteResult> {
-  const { store, tracer = noTracer } = parts;
-  const request = completeCreations(parts, given);
+  const { tracer = noTracer } = parts;
+  const writer = chooseWriter(parts, request);
   const parent = origin?.trace?.traceparent;
-  if (parent === undefined) return store.write(request);
+  if (parent === undefined) return writer.write(request);
   const attributes = { 'causeway.changes': request.changes.length };
   return asStep({ tracer, name: 'store write', parent, attributes }, (traceparent) =>
-    store.write({ ...request, changes: request.changes.map((change) => withTrace(change, traceparent)) }),
+    writer.write({ ...request, changes: request.changes.map((change) => withTrace(change, traceparent)) }),
   );
 }
 
 /** Dataplanes that the same write creates are not counted yet: their services wait for the loops, so that no zone sees them as Unavailable first. */
-function completeCreations(
-  { withDerivedFields: complete }: Pick<AdmissionParts, 'withDerivedFields'>,
-  request: WriteRequest,
-): WriteRequest {
-  if (!complete || request.changes.some(({ id }) => id.kind === Dataplane.name)) return request;
-  const changes = request.changes.map((change) =>
-    change.type === 'put' && change.expect === 'absent' ? complete(change) : change,
-  );
-  return { ...request, changes };
+function chooseWriter(
+  { store, creations = store }: Pick<AdmissionParts, 'store' | 'creations'>,
+  { changes }: WriteRequest,
+): Pick<ResourceStore, 'write'> {
+  return changes.some(({ id }) => id.kind === Dataplane.name) ? store : creations;
 }
 
 function withTrace(change: Change, traceparent: string | undefined): Change {

@@ -2,7 +2,7 @@
  * Resources that a leader creates: the write that creates them contains what the loops give them, and what they keep for them is given to nobody
  * else, whatever becomes of the write. Also: test/simulation, test/scenarios/one-mesh/new-services.ts.
  */
-import { withDerivedFields, type LoopRunner } from '@causeway/loops';
+import type { LoopRunner } from '@causeway/loops';
 import { Unavailable, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import type { Change, PutChange, WriteResult } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, tagged, type Replica } from '../../../test/support/loop-harness';
@@ -24,6 +24,12 @@ function copy(id: Identity, creationOrder = 1, revision = 3): PutChange {
   const labels = { 'kuma.io/display-name': id.name, 'kuma.io/zone': id.zone, 'kuma.io/origin': 'global' };
   const spec = { ports: [{ port: 80 }], state: 'Available' };
   return { type: 'put', id, expect: 'any', labels, spec, copy: facts };
+}
+
+/** A service of a user, of the Dataplanes with these labels. */
+function selecting(name: string, matchLabels: JsonObject): PutChange {
+  const spec = { ports: [{ port: 80 }], selector: { dataplaneLabels: { matchLabels } } };
+  return { type: 'put', id: idOf('MeshService', name), expect: 'absent', labels: {}, spec };
 }
 
 describe('a service that the leader creates', () => {
@@ -48,6 +54,8 @@ describe('a service that the leader creates', () => {
   /** Writes copies as the session with the global does. */
   const write = (...changes: readonly Change[]): Promise<WriteResult> =>
     runner.write({ changes, onRefusal: 'skip', fence: harness.disk.leader });
+  /** Writes as admission does. */
+  const create = (change: Change): Promise<WriteResult> => runner.write({ changes: [change], onRefusal: 'skip' });
   const found = async (id: Identity): Promise<Resource> => {
     const service = await harness.get(id);
     if (!service) throw new Error(`${id.name} does not exist`);
@@ -175,52 +183,85 @@ describe('a service that the leader creates', () => {
     expect(await shown(web)).toEqual([undefined, 'web.mesh NotAvailable']);
   });
 
-  it('made from a Dataplane by a loop is one write; made by a user it has its availability at once', async () => {
+  it('made from a Dataplane by a loop is one write', async () => {
     const before = harness.revision;
     await harness.write(dataplane('redis-1', [tagged('redis', 80)], { app: 'redis' }));
     await replica.settle();
     expect(harness.revision).toBe(before + 2);
     expect(await shown(idOf('MeshService', 'redis'))).toEqual(['10.0.0.0', 'redis.mesh Available']);
-    const users = idOf('MeshService', 'mine');
-    const asked: PutChange = {
-      type: 'put',
-      id: users,
-      expect: 'absent',
-      labels: {},
-      spec: { ports: [{ port: 80 }], selector: { dataplaneLabels: { matchLabels: { app: 'redis' } } } },
-    };
-    const loops = createZoneReconcilers({ cp: EAST, ranges });
-    expect(withDerivedFields(loops, asked, 0)).toBe(asked);
-    await harness.write(put(idOf('MeshService', 'first'), asked.spec));
-    const other = harness.replica('other');
-    await other.lead(loops);
-    await other.settle();
-    expect(withDerivedFields(loops, asked, 0)).toMatchObject({
+  });
+
+  it('made by a user is one write, with the availability that its Dataplanes give it', async () => {
+    await harness.write(
+      put(idOf('MeshService', 'first'), selecting('first', { app: 'redis' }).spec),
+      dataplane('redis-1', [{ port: 80 }], { app: 'redis' }),
+    );
+    await replica.settle();
+    const before = harness.revision;
+    await create(selecting('mine', { app: 'redis' }));
+    await replica.settle();
+    expect(harness.revision).toBe(before + 1);
+    expect(await found(idOf('MeshService', 'mine'))).toMatchObject({
       spec: { state: 'Available' },
-      initial: { status: { dataplaneProxies: { total: 1, healthy: 1 } } },
+      status: { dataplaneProxies: { total: 1, healthy: 1 }, vip: { ip: expect.any(String) } },
     });
-    expect(withDerivedFields(loops, copy(api), 0)).not.toHaveProperty('initial');
     // A label that no selector has named yet takes a walk through all Dataplanes: the loop takes it.
-    const unindexed = { ports: [{ port: 80 }], selector: { dataplaneLabels: { matchLabels: { other: 'redis' } } } };
-    expect(withDerivedFields(loops, { ...asked, spec: unindexed }, 0).spec).toEqual(unindexed);
+    await create(selecting('unindexed', { other: 'redis' }));
+    expect((await found(idOf('MeshService', 'unindexed'))).spec).not.toHaveProperty('state');
   });
 
   it('whose Dataplanes are many is counted by the loop: a user does not wait for it', async () => {
-    const loops = createZoneReconcilers({ cp: EAST, ranges });
-    const other = harness.replica('other');
-    const ports = [{ port: 80 }];
-    const spec = { ports, selector: { dataplaneLabels: { matchLabels: { app: 'redis' } } } };
-    const asked: PutChange = { type: 'put', id: idOf('MeshService', 'mine'), expect: 'absent', labels: {}, spec };
     await harness.write(
-      put(idOf('MeshService', 'first'), spec),
+      put(idOf('MeshService', 'first'), selecting('first', { app: 'redis' }).spec),
       ...Array.from({ length: 1_000 }, (_, n) => dataplane(`dp-${n}`, [{ port: 80 }], { app: 'redis' })),
     );
-    await other.lead(loops);
-    await other.settle();
-    expect(withDerivedFields(loops, asked, 0).spec).toMatchObject({ state: 'Available' });
+    await replica.settle();
+    await create(selecting('second', { app: 'redis' }));
+    expect((await found(idOf('MeshService', 'second'))).spec).toMatchObject({ state: 'Available' });
     await harness.write(dataplane('dp-more', [{ port: 80 }], { app: 'redis' }));
-    await other.settle();
-    expect(withDerivedFields(loops, asked, 0)).toBe(asked);
+    await replica.settle();
+    await create(selecting('third', { app: 'redis' }));
+    expect((await found(idOf('MeshService', 'third'))).spec).not.toHaveProperty('state');
+  });
+
+  it('I1 I2 I3: beside others that are under way, gets nothing that one of them may have; loops wait for all', async () => {
+    const { index, store } = replica;
+    const names = ['west', 'north', 'south'].map((zone) => idOf('MeshService', 'api', { zone }));
+    const all = [...names, web, idOf('MeshService', 'other')];
+    const apply = jest.spyOn(index, 'apply').mockImplementation(() => undefined);
+    await Promise.all(all.map((id, n) => write(copy(id, n + 1))));
+    const rows = (await Promise.all(all.map(shown))) as (string | undefined)[][];
+    expect(rows.filter((row) => row.includes('api.mesh Available'))).toHaveLength(1);
+    const addresses = rows.map(([ip]) => ip).filter(Boolean);
+    expect([addresses.length, new Set(addresses).size]).toEqual([5, 5]);
+    const ends: string[] = [];
+    const step = runner.step().then(() => ends.push('turn'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ends).toEqual([]);
+    apply.mockRestore();
+    index.load(await store.snapshot());
+    await step;
+    await replica.settle();
+    expect(await shown(names[0]!)).toContain('api.mesh Available');
+    for (const id of names.slice(1)) expect(await shown(id)).toContain('api.mesh NotAvailable');
+  });
+
+  it('written twice at once has one address and its names, and so have others', async () => {
+    const answers = await Promise.all([write(copy(api)), write(copy(api)), write(copy(web))]);
+    expect(answers.map(({ results }) => results[0]?.type)).toContain('written');
+    await replica.settle();
+    expect(await shown(api)).toEqual(['10.0.0.0', 'api.mesh Available']);
+    expect((await shown(web)) as string[]).toContain('web.mesh Available');
+  });
+
+  it('whose leader has ended meanwhile is created without address and names; the next leader gives them', async () => {
+    const next = harness.replica('b');
+    await next.lead(createZoneReconcilers({ cp: EAST, ranges, cooldown: 60_000 }));
+    await create({ ...selecting('mine', { app: 'redis' }), expect: 'absent' });
+    expect(await shown(idOf('MeshService', 'mine'))).toEqual([undefined]);
+    await expect(write(copy(api))).resolves.toBeDefined();
+    await next.settle();
+    expect(await shown(idOf('MeshService', 'mine'))).toEqual([expect.any(String), 'mine.mesh Available']);
   });
 
   it('of kinds without addresses is written as it is, beside the turns of the loops', async () => {

@@ -1,6 +1,5 @@
 /** Control loops: their contract, the runner of a leader's loops, and the kit for loops that work by keys (libs/loops/README.md). */
 export { type ControlLoop, type LoopPlan, type ReservingLoop } from './runner/control-loop';
-export { withDerivedFields } from './runner/creation-writer';
 export { LoopRunner } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';
 export { FollowedKeys, keysOfTable, RESCAN, type KeySource, type StaleKeyList } from './reconcile/followed-keys';

@@ -82,6 +82,14 @@ export class DatabaseLink {
   }
 }
 
+/** Marks requests of users, which need no fence. */
+const OF_USER = Symbol('of a user');
+
+/** Returns a request as one of a user; what the process adds to it stays the user's. */
+export function asUser(request: WriteRequest): WriteRequest {
+  return { ...request, [OF_USER]: true } as WriteRequest;
+}
+
 /** The store as one process sees it. */
 export class SimStore implements ResourceStore {
   private readonly inner: MemoryStore;
@@ -117,8 +125,9 @@ export class SimStore implements ResourceStore {
 
   write(request: WriteRequest): Promise<WriteResult> {
     const { disk, faults, process } = this.link;
+    const writer = OF_USER in request && !request.fence ? '' : process.name;
     const work = (): Promise<WriteResult> =>
-      disk.during({ writer: process.name, request }, () => this.inner.write(faults.write?.(request, disk) ?? request));
+      disk.during({ writer, request }, () => this.inner.write(faults.write?.(request, disk) ?? request));
     const early = faults.answerEarly?.(request, disk);
     if (faults.showsUncommitted === true) this.show(predictChanges(request, disk));
     const answer = this.link.call(work);

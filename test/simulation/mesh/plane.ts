@@ -4,11 +4,11 @@ import { LoopRunner } from '@causeway/loops';
 import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { DEFAULT_MESH_OWNER, type Meshes } from '@causeway/meshes';
-import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
+import { followStore, ResourceIndex, type IndexReader, type WriteRequest } from '@causeway/store';
 import type { LostRule } from '@causeway/sync';
 import { createZoneLifecycleLoop, type GlobalSync } from '@causeway/kds';
 import { createGlobalSync, createZoneSync, type ZoneLifecycleOptions } from '@causeway/kds/testing';
-import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
+import { asUser, DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
 import type { Prng } from '../engine/prng';
 import { SimProcess } from '../engine/sim-process';
@@ -65,6 +65,8 @@ export class SimReplica {
   readonly index = new ResourceIndex();
   /** Of the global. */
   sync: GlobalSync | undefined;
+  /** Of the leader of a zone. */
+  private runner: LoopRunner | undefined;
   private readonly life = new AbortController();
   private readonly store: SimStore;
   private readonly random: Prng;
@@ -95,6 +97,16 @@ export class SimReplica {
       handshake: (request, headers) => sync.handshake(request, headers),
       accept: (arrived) => sync.accept(arrived),
     };
+  }
+
+  /** Writes for a user through the loops, as admission does; false if this replica does not lead a zone. */
+  writeForUser(request: WriteRequest): boolean {
+    const { process, runner } = this;
+    if (process.isDead || !runner) return false;
+    process.deliver(() => {
+      runner.write(asUser(request)).catch(() => undefined);
+    });
+    return true;
   }
 
   /** Asks the process to end (SIGTERM). */
@@ -173,6 +185,7 @@ export class SimReplica {
     const loops = [...createZoneReconcilers(zoneConfig), conditions];
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
     const runner = new LoopRunner(loops, { ...shared, random: this.jitter });
+    this.runner = runner;
     const sync = createZoneSync({
       ...shared,
       zone: cp.zone,
@@ -189,6 +202,7 @@ export class SimReplica {
       backoff: { base: 200, cap: 2_000, random: this.jitter },
     });
     await Promise.all([runner.run(), sync.run(), around.chores?.(process, store, term)]);
+    if (this.runner === runner) this.runner = undefined;
   }
 
   private readonly jitter = (): number => this.random.next();

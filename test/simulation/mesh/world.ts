@@ -7,7 +7,7 @@ import {
   MeshService,
   Zone,
 } from '@causeway/kinds';
-import { Registry, type ControlPlane } from '@causeway/resources';
+import { identityKey, Registry, type ControlPlane, type Identity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { MemoryStore, type MemoryBackup } from '@causeway/store/testing';
 import { Checker } from '../check/checker';
@@ -71,6 +71,7 @@ const PROXIES_EACH = 20;
 export class World {
   private readonly timeline = new Timeline();
   private readonly random: Prng;
+  private readonly userWrites: Prng;
   private readonly network: SimNetwork;
   private readonly checker: Checker;
   private readonly planes = new Map<string, Plane>();
@@ -89,6 +90,7 @@ export class World {
     faults: Faults = {},
   ) {
     this.random = new Prng(`run ${schedule.seed}`);
+    this.userWrites = this.random.fork('writes of users');
     const served = (): readonly Served[] => this.replicasOf('global').flatMap((replica) => replica.served ?? []);
     this.network = new SimNetwork(served, this.random.fork('network'), faults.network);
     this.around = {
@@ -328,7 +330,12 @@ export class World {
     for (const { replicas } of this.planes.values()) for (const replica of replicas) replica?.process.kill();
   }
 
+  /** Writes for a user. What it creates goes mostly through a replica that leads, or believes so. */
   private write(plane: Plane, change: Change): void {
+    if (change.type === 'put' && !hasRow(plane.disk, change.id) && this.userWrites.chance(0.7)) {
+      const creation = { changes: [{ ...change, expect: 'absent' }], onRefusal: 'skip' } as const;
+      if (plane.replicas.some((replica) => replica?.writeForUser(creation))) return;
+    }
     const request = { changes: [change], onRefusal: 'skip' } as const;
     void plane.disk.during({ writer: '', request }, () => plane.store.write(request));
   }
@@ -370,6 +377,11 @@ export class World {
       }
     };
   }
+}
+
+function hasRow({ rows }: WatchedDisk, id: Identity): boolean {
+  const row = rows.get(identityKey(id));
+  return row !== undefined && row.deletedAt === undefined;
 }
 
 function rangesOf(prefix: number): Readonly<Record<string, string>> {

@@ -4,8 +4,8 @@ import { injectionToken, provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
 import { CORE, type ModuleImports } from '../core.module';
-import { DerivedFields } from '../state/derived-fields';
 import { INDEX, MESHES } from '../state/index.module';
+import { LeaderWriter } from '../state/leader-writer';
 
 /** The `Admission` of this replica. */
 export const ADMISSION = injectionToken<Admission>('Admission');
@@ -18,16 +18,15 @@ const provider = provideFrom(
     index: INDEX,
     access: ACCESS_POLICY,
     meshes: MESHES,
-    derived: DerivedFields,
+    creations: LeaderWriter,
   },
-  ({ core, backend: { store, agentLeases: leases }, derived, ...sources }) =>
+  ({ core, backend: { store, agentLeases: leases }, ...sources }) =>
     new Admission({
       ...core,
       ...sources,
       controlPlane: core.cp,
       store,
       leases,
-      withDerivedFields: derived.complete,
     }),
 );
 

@@ -1,8 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AUTHENTICATION,
-  DerivedFields,
   INDEX,
+  LeaderWriter,
   maintainStore,
   MESHES,
   POLICIES,
@@ -62,7 +62,7 @@ const SOURCES = {
   evidence: ZoneTrustEvidence,
   dataplaneTokens: DATAPLANE_TOKENS,
   zoneTokens: ZONE_PROXY_TOKENS,
-  derived: DerivedFields,
+  writer: LeaderWriter,
 };
 
 /** The dependencies of a zone's leader, with the facts of its control plane. */
@@ -137,7 +137,7 @@ class ZoneTerm implements LeaderWork {
     const { replicas, authorities } = this;
     this.loops = createLoops(options, { authorities, health, sync, term, replicas });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
-    options.derived.useLoops(this.loops, term);
+    options.writer.useRunner(this.runner, term);
     this.current = sync;
   }
 

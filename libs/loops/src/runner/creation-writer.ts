@@ -1,19 +1,23 @@
-import { identityKey, type Resource } from '@causeway/resources';
-import type { Clock, Tracer } from '@causeway/runtime';
-import type {
-  Change,
-  ChangeResult,
-  IndexReader,
-  MetadataEntry,
-  PatchChange,
-  PutChange,
-  ResourceStore,
-  WriteRequest,
-  WriteResult,
+import { identityKey, Unavailable, type Resource, type ResourceKey } from '@causeway/resources';
+import type { Clock, LeaderTerm, Tracer } from '@causeway/runtime';
+import {
+  Fenced,
+  type Change,
+  type ChangeResult,
+  type IndexReader,
+  type MetadataEntry,
+  type PatchChange,
+  type PutChange,
+  type ResourceStore,
+  type WriteRequest,
+  type WriteResult,
 } from '@causeway/store';
-import type { ControlLoop } from './control-loop';
 import type { LoopState } from './loop-state';
 import { LoopTraces } from './loop-traces';
+import type { SharedMutex } from './shared-mutex';
+
+/** Time for which a creation waits for a turn of the loops to end, ms; after that the loops complete it by a write of their own. */
+const TURN_TIMEOUT = 100;
 
 /** Sources of `CreationWriter`. */
 export interface CreationWriterOptions {
@@ -21,9 +25,18 @@ export interface CreationWriterOptions {
   readonly store: Pick<ResourceStore, 'write'>;
   readonly index: IndexReader;
   readonly clock: Clock;
+  readonly term: LeaderTerm;
   readonly tracer?: Tracer | undefined;
+  /** Held alone by a turn of the loops, and together by the creations that are under way. */
+  readonly turns: SharedMutex;
+  /** Reports whether the loops know everything that the store contained when they began. */
+  readonly isStarted: () => boolean;
   /** Called with an exception of a loop, which then has no part in the write. */
   readonly onError: (state: LoopState, error: unknown) => void;
+  /** Resolves when the index contains a revision. */
+  readonly reached: (revision: number) => Promise<void>;
+  /** Called, before anything else is reserved, when it is unknown whether a write was made: what was reserved for it may be in the store. */
+  readonly onUnknownEnd: () => void;
 }
 
 /** A put with what loops give to the resource that it creates, and these loops. */
@@ -32,16 +45,72 @@ interface CompletedPut {
   readonly states: readonly LoopState[];
 }
 
-/** Completes the creation of resources, so that the copy of a service and its address and names are one write. */
+/** Completes the creation of resources, so that a service and its address and names are one write. */
 export class CreationWriter {
   private readonly traces: LoopTraces;
+  /** Resources that are being written, until the index contains them: a second write that creates the same one reserves nothing. */
+  private readonly underWay = new Set<ResourceKey>();
 
   constructor(private readonly options: CreationWriterOptions) {
     this.traces = new LoopTraces(options);
   }
 
-  /** Reports whether `write` may reserve something for one of these changes. */
-  mayReserve(changes: readonly Change[]): boolean {
+  /** See `LoopRunner.write`. */
+  write(request: WriteRequest): Promise<WriteResult> {
+    const { store, clock, turns, isStarted } = this.options;
+    if (!isStarted() || !this.mayReserve(request.changes)) return store.write(request);
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = clock.after(TURN_TIMEOUT, () => {
+        isLate = true;
+        store.write(request).then(resolve, reject);
+      });
+      const work = async (): Promise<unknown> => {
+        timer.cancel();
+        return isLate ? undefined : this.writeFenced(request, resolve);
+      };
+      // After an answer, an error only ends the turn.
+      turns.runShared(work).catch(reject);
+    });
+  }
+
+  /**
+   * Writes a request with what the loops give to the resources that it creates, and passes on the answer; resolves when the index contains the write.
+   * Throws as the store does. Called while `turns` is held.
+   */
+  async writeInTurn(request: WriteRequest, answer?: (result: WriteResult) => void): Promise<WriteResult> {
+    const completed = this.completePuts(request.changes);
+    const keys = [...completed.values()].map(({ put }) => identityKey(put.id));
+    for (const key of keys) this.underWay.add(key);
+    let created: readonly boolean[] = [];
+    try {
+      const written = await this.writeCompleted(request, completed);
+      created = written.results.map(isCreated);
+      answer?.(written);
+      await this.options.reached(written.revision);
+      return written;
+    } catch (error) {
+      if (error instanceof Unavailable) this.options.onUnknownEnd();
+      throw error;
+    } finally {
+      for (const key of keys) this.underWay.delete(key);
+      for (const [at, one] of completed) if (created[at] !== true) release(one);
+    }
+  }
+
+  private async writeFenced(request: WriteRequest, answer: (result: WriteResult) => void): Promise<void> {
+    const { store, isStarted, term } = this.options;
+    try {
+      const fence = request.fence ?? { epoch: term.epoch, holder: term.holder };
+      if (isStarted()) await this.writeInTurn({ ...request, fence }, answer);
+      else answer(await store.write(request));
+    } catch (error) {
+      if (request.fence || !(error instanceof Fenced)) throw error;
+      answer(await store.write(request));
+    }
+  }
+
+  private mayReserve(changes: readonly Change[]): boolean {
     const { states } = this.options;
     return changes.some(
       (change) =>
@@ -49,27 +118,32 @@ export class CreationWriter {
     );
   }
 
-  /** Writes a request with what the loops give to the resources that it creates; throws as the store does. */
-  async write(request: WriteRequest): Promise<WriteResult> {
-    const completed = new Map<number, CompletedPut>();
-    const changes = request.changes.map((change, at) => {
-      if (!this.isCreation(change)) return change;
-      const one = this.completePut(change);
-      if (one.states.length > 0) completed.set(at, one);
-      return one.put;
-    });
+  private async writeCompleted(
+    request: WriteRequest,
+    completed: ReadonlyMap<number, CompletedPut>,
+  ): Promise<WriteResult> {
+    if (completed.size === 0) return this.options.store.write(request);
+    const changes = request.changes.map((change, at) => completed.get(at)?.put ?? change);
     const metadata = [...(request.metadata ?? []), ...listMetadata(completed.values())];
     const traces = this.beginTraces(completed);
-    let results: readonly ChangeResult[] = [];
-    try {
-      const given = { ...request, changes, ...(metadata.length > 0 ? { metadata } : {}) };
-      const written = await this.options.store.write(given);
-      ({ results } = written);
-      traces(written);
-      return written;
-    } finally {
-      for (const [at, one] of completed) if (!isCreated(results[at])) release(one);
-    }
+    const written = await this.options.store.write({
+      ...request,
+      changes,
+      ...(metadata.length > 0 ? { metadata } : {}),
+    });
+    traces(written);
+    return written;
+  }
+
+  /** Returns the puts to which loops give something, by their place among the changes. */
+  private completePuts(changes: readonly Change[]): ReadonlyMap<number, CompletedPut> {
+    const completed = new Map<number, CompletedPut>();
+    changes.forEach((change, at) => {
+      if (!this.isCreation(change) || this.underWay.has(identityKey(change.id))) return;
+      const one = this.completePut(change);
+      if (one.states.length > 0) completed.set(at, one);
+    });
+    return completed;
   }
 
   private isCreation(change: Change): change is PutChange {
@@ -136,13 +210,6 @@ function release({ put, states }: CompletedPut): void {
 function listMetadata(completed: Iterable<CompletedPut>): readonly MetadataEntry[] {
   const used = new Set([...completed].flatMap(({ states }) => states));
   return [...used].flatMap(({ loop }) => loop.reserving?.listMetadata?.() ?? []);
-}
-
-/** Returns a put with the fields that the loops derive for the resource that it creates, without any that must be reserved. */
-export function withDerivedFields(loops: readonly ControlLoop[], put: PutChange, now: number): PutChange {
-  const before = toCreatedResource(put);
-  const created = loops.reduce((resource, loop) => withPatch(resource, loop.derivePatch?.(resource, now)), before);
-  return created === before ? put : { ...put, ...toFields(created, undefined) };
 }
 
 /** Returns the resource that a put creates; facts that the store draws are 0 or empty. */

@@ -22,8 +22,8 @@ import type { ControlLoop, LoopPlan } from './control-loop';
 import { CreationWriter } from './creation-writer';
 import { joinPlans } from './joint-write';
 import { LoopTraces } from './loop-traces';
-import { Mutex } from './mutex';
 import { countResults, LoopState, type RunnerStats } from './loop-state';
+import { SharedMutex } from './shared-mutex';
 
 /** Options of a runner, which lives for one term of a leader. */
 export interface RunnerOptions {
@@ -60,9 +60,11 @@ export class LoopRunner {
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
   private readonly traces: LoopTraces;
-  private readonly created: CreationWriter;
-  /** Turns of the loops and writes of others that loops complete: what one reserves is in the index before the next. */
-  private readonly turns = new Mutex();
+  private readonly creations: CreationWriter;
+  /**
+   * Turns of the loops are exclusive, creations by others are shared: what creations reserve is in the index before the loops plan, or start anew.
+   */
+  private readonly turns = new SharedMutex();
   private started = false;
   /** Whether the last joint write failed although the store was available: loops then write one by one. */
   private separately = false;
@@ -81,13 +83,17 @@ export class LoopRunner {
     this.states = loops.map((loop) => new LoopState(loop, this.newBackoff()));
     for (const { loop, stats } of this.states) this.stats.loops[loop.name] = stats;
     this.traces = new LoopTraces(options);
-    this.created = new CreationWriter({
+    this.creations = new CreationWriter({
       ...options,
+      turns: this.turns,
       states: this.states,
       onError: (state, error) => {
         this.backOff(state, error);
         this.reset(state);
       },
+      isStarted: () => this.started,
+      reached: (revision) => this.reached(revision),
+      onUnknownEnd: () => this.startAnew(),
     });
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
@@ -105,25 +111,24 @@ export class LoopRunner {
    */
   async step(): Promise<boolean> {
     if (!this.started) {
-      await this.start();
+      await this.turns.runExclusive(() => this.start());
       return true;
     }
-    if (await this.turns.run(() => this.pass())) return true;
+    if (await this.turns.runExclusive(() => this.pass())) return true;
     if (this.options.clock.now() < this.nextResync) return false;
-    await this.resync();
-    return this.turns.run(() => this.pass());
+    return this.turns.runExclusive(async () => {
+      await this.resync();
+      return this.pass();
+    });
   }
 
   /**
-   * Writes changes of this leader that no loop planned, such as copies: a resource that they create gets, in the same write, what the loops give it.
-   * The request carries the leader's fence. Throws as the store does.
+   * Writes changes that no loop planned, such as copies and those of users: a resource that they create gets, in the same write, what the loops give
+   * it. Such a write is made with the leader's fence; if another replica leads, a request without a fence is written as it is. Throws as the store
+   * does.
    */
   write(request: WriteRequest): Promise<WriteResult> {
-    if (!this.started || !this.created.mayReserve(request.changes)) return this.options.store.write(request);
-    return new Promise((resolve, reject) => {
-      // After an answer, an error only ends the turn.
-      this.turns.run(() => this.writeCreations(request, resolve)).catch(reject);
-    });
+    return this.creations.write(request);
   }
 
   /** Steps until the term's signal aborts or another replica leads; never rejects. */
@@ -273,10 +278,8 @@ export class LoopRunner {
     );
     const traces = this.traces.begin(planned);
     const { changes, metadata } = joint;
-    const result = await this.orTermEnd(
-      this.created.write({ changes, metadata, onRefusal: 'skip', fence: this.fence }),
-    );
-    await this.reached(result.revision);
+    const write = this.creations.writeInTurn({ changes, metadata, onRefusal: 'skip', fence: this.fence });
+    const result = await this.orTermEnd(write);
     if (!this.started) return;
     planned.forEach(({ state, plan }, place) => {
       const answer = joint.getPlanResult(place, result);
@@ -287,18 +290,10 @@ export class LoopRunner {
     });
   }
 
-  /** Writes a request, answers it, and waits until the index contains it. */
-  private async writeCreations(request: WriteRequest, answer: (result: WriteResult) => void): Promise<void> {
-    try {
-      const result = await this.created.write(request);
-      answer(result);
-      await this.reached(result.revision);
-    } catch (error) {
-      // What was reserved may be in the store: the loops start anew from its head.
-      if (error instanceof Unavailable) this.started = false;
-      this.wake();
-      throw error;
-    }
+  /** Makes the loops start from the head of the store. */
+  private startAnew(): void {
+    this.started = false;
+    this.wake();
   }
 
   /** Resolves when the index contains a write, or the loops must start anew. */

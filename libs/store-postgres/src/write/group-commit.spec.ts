@@ -92,16 +92,39 @@ describe('GroupCommit', () => {
     expect(paused.sizes).toEqual([1, 1, 1, 1]);
   });
 
-  it('does not group requests with a fence, notes or several changes', () => {
-    const requests = [
-      { ...one(), fence: { epoch: 1, holder: 'a' } },
+  it('does not group several changes, those of a session, or metadata that depends on what becomes of its change', () => {
+    const entry = { area: 'a', key: 'k', value: {} };
+    const requests: WriteRequest[] = [
       { ...one(), session: { zone: 'z', session: 1 } },
-      { ...one(), metadata: [] },
+      { ...one('abort'), metadata: [entry] },
+      { ...one(), metadata: [{ ...entry, unlessRaised: true }] },
       { ...one(), changes: [put(freshId()), put(freshId())] },
       { ...one(), unchanged: { revision: 1, mesh: 'm' } },
     ];
     for (const request of requests) void paused.writes.write(request);
     expect(paused.asked).toEqual(requests);
+  });
+
+  it('groups the writes of one leader, with all their metadata, and no others with them', async () => {
+    void paused.busy();
+    const fence = { epoch: 1, holder: 'a' };
+    const metadata = ['x', 'y'].map((key) => ({ area: 'a', key, value: {} }));
+    const requests: WriteRequest[] = [
+      { ...one(), fence },
+      one(),
+      { ...one(), fence: { ...fence }, metadata: metadata.slice(0, 1) },
+      { ...one(), fence: { ...fence, epoch: 2 } },
+      { ...one(), fence, metadata: metadata.slice(1) },
+    ];
+    for (const request of requests) void paused.writes.write(request);
+    for (const at of [0, 1]) await paused.end(at);
+    paused.clock.advance(1);
+    for (const at of [2, 3]) await paused.end(at);
+    expect(paused.asked.slice(1)).toEqual([
+      { changes: [0, 2, 4].flatMap((at) => requests[at]?.changes ?? []), onRefusal: 'skip', fence, metadata },
+      requests[1],
+      requests[3],
+    ]);
   });
 
   it('checks together what its changes were decided from, and each alone if that has changed', async () => {

@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
-import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '@causeway/store';
+import { refusedWrite, type Change, type Fence, type WriteRequest, type WriteResult } from '@causeway/store';
 
 /** Maximum number of changes in one group: so many rows still come back with the answer. */
 const GROUP_SIZE = 50;
@@ -23,8 +23,8 @@ interface PendingWrite {
  * Group commit: while single changes are being written, the changes that arrive wait and become one statement. One
  * writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single user
  * never waits. If several users write at once, a group waits up to a millisecond for the users whose writes were just
- * answered. Only single changes without fence, metadata, `onDurable` and a mesh that must be unchanged are grouped;
- * each gets its own answer. The read sets of all of them must be unchanged together; otherwise each is written alone.
+ * answered. Only single changes without a session, `onDurable` and a mesh that must be unchanged are grouped, with those of the
+ * same fence; each gets its own answer. The read sets of all of them must be unchanged together; otherwise each is written alone.
  */
 export class GroupCommit {
   private running = 0;
@@ -40,11 +40,8 @@ export class GroupCommit {
   ) {}
 
   write(request: WriteRequest): Promise<WriteResult> {
-    const [change, ...others] = request.changes;
-    const alone = change === undefined || others.length > 0;
-    const { fence, session, metadata: entries, onDurable, unchanged } = request;
-    if (alone || fence || session || entries || onDurable || unchanged?.mesh !== undefined)
-      return this.writeNow(request);
+    const [change] = request.changes;
+    if (change === undefined || !mayBeGrouped(request)) return this.writeNow(request);
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, request, resolve, reject });
       if (this.gathering && this.waiting.length >= this.lastSize) this.endGathering();
@@ -54,8 +51,7 @@ export class GroupCommit {
 
   private startNext(): void {
     if (this.turn || this.gathering || this.running >= CONCURRENT_GROUPS || this.waiting.length === 0) return;
-    const group = this.waiting.slice(0, GROUP_SIZE);
-    this.waiting = this.waiting.slice(GROUP_SIZE);
+    const group = this.takeGroup();
     const own = Symbol('group');
     this.turn = own;
     this.running += 1;
@@ -67,6 +63,17 @@ export class GroupCommit {
       if (group.length >= BUSY_SIZE && this.waiting.length < group.length) this.gather();
       this.giveUpTurn(own);
     });
+  }
+
+  /** Takes the writes that waited longest and have the fence of the first. */
+  private takeGroup(): readonly PendingWrite[] {
+    const [first] = this.waiting;
+    const group = this.waiting
+      .filter(({ request }) => isSameFence(request.fence, first?.request.fence))
+      .slice(0, GROUP_SIZE);
+    const taken = new Set(group);
+    this.waiting = this.waiting.filter((one) => !taken.has(one));
+    return group;
   }
 
   private giveUpTurn(own: symbol): void {
@@ -94,7 +101,8 @@ export class GroupCommit {
   private async writeGroup(group: readonly PendingWrite[]): Promise<void> {
     try {
       const changes = group.map(({ change }) => change);
-      const { revision, results } = await this.writeNow({ changes, onRefusal: 'skip', ...jointReadSet(group) });
+      const joint = { ...jointFence(group), ...jointMetadata(group), ...jointReadSet(group) };
+      const { revision, results } = await this.writeNow({ changes, onRefusal: 'skip', ...joint });
       if (results.some(isOutdated)) for (const one of group) await this.writeOne(one);
       else group.forEach((one, place) => answer(one, revision, results[place]));
     } catch (error) {
@@ -107,6 +115,26 @@ export class GroupCommit {
   private async writeOne({ request, resolve, reject }: PendingWrite): Promise<void> {
     await this.writeNow(request).then(resolve, reject);
   }
+}
+
+function isSameFence(a: Fence | undefined, b: Fence | undefined): boolean {
+  return a?.epoch === b?.epoch && a?.holder === b?.holder;
+}
+
+function jointFence([first]: readonly PendingWrite[]): Pick<WriteRequest, 'fence'> {
+  return first?.request.fence ? { fence: first.request.fence } : {};
+}
+
+function jointMetadata(group: readonly PendingWrite[]): Pick<WriteRequest, 'metadata'> {
+  const metadata = group.flatMap(({ request }) => request.metadata ?? []);
+  return metadata.length === 0 ? {} : { metadata };
+}
+
+/** Reports whether a request means the same beside changes of others: its metadata is not made subject to what becomes of the change. */
+function mayBeGrouped({ changes, session, metadata = [], onRefusal, onDurable, unchanged }: WriteRequest): boolean {
+  const depends = onRefusal === 'abort' || metadata.some(({ unlessRaised }) => unlessRaised === true);
+  if (metadata.length > 0 && depends) return false;
+  return changes.length === 1 && !session && !onDurable && unchanged?.mesh === undefined;
 }
 
 /** Returns the union of the read sets of a group, as of the oldest of their revisions. */
