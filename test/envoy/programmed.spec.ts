@@ -15,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
+import { isClosedBefore } from '../support/kept-connection';
 
 const PORT = 10_080;
 const ROUTE = '/meshes/default/httproutes/route';
@@ -78,7 +79,11 @@ const ROUTE = '/meshes/default/httproutes/route';
         answer.on('data', (part: Buffer) => (text += part.toString()));
         answer.on('end', () => resolve(`${answer.statusCode ?? 0} ${text}`));
       });
-      sent.on('error', reject).end();
+      const fail = (error: Error): void => {
+        if (isClosedBefore(sent, error)) ask(isKept).then(resolve, reject);
+        else reject(error);
+      };
+      sent.on('error', fail).end();
     });
 
   beforeAll(async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import type { EnvoyProcess } from './envoy-process';
+import { isClosedBefore } from './kept-connection';
 import { loopbackBlock } from './loopback-networks';
 import { TrafficPlane } from './traffic-plane';
 import { sketch } from './traffic-zone';
@@ -166,7 +167,11 @@ export class BackendPlane {
           resolve({ status: answer.statusCode ?? 0, by, headers: answer.headers });
         });
       });
-      sent.on('error', reject).end();
+      const fail = (error: Error): void => {
+        if (isClosedBefore(sent, error)) this.ask(headers, at, port).then(resolve, reject);
+        else reject(error);
+      };
+      sent.on('error', fail).end();
     });
   }
 

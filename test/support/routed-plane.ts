@@ -9,6 +9,7 @@ import { shippedKinds, sketch } from './traffic-zone';
 import { loopbackBlock } from './loopback-networks';
 import { httpRequest, type Asked } from './routing-mesh';
 import { ToldAnswers } from './told-answers';
+import { isClosedBefore } from './kept-connection';
 import { until } from './until';
 
 /** A request as a process got it, and the answer. */
@@ -181,7 +182,8 @@ export class RoutedPlane {
   }
 
   /** Sends one request from a client of a namespace, over a kept connection unless the header `connection` is `close`. */
-  ask({ from = 'mesh', to = 'echo', port = PORTS.http, method = 'GET', url = '/', ...asked }: Asked): Promise<Routed> {
+  ask(wanted: Asked): Promise<Routed> {
+    const { from = 'mesh', to = 'echo', port = PORTS.http, method = 'GET', url = '/', ...asked } = wanted;
     const { host = 'echo', headers = {} } = asked;
     const at = this.addressOf(to, from);
     const agent = headers['connection'] === 'close' ? false : this.agent;
@@ -192,7 +194,11 @@ export class RoutedPlane {
         answer.on('data', (part: Buffer) => (text += part.toString()));
         answer.on('end', () => resolve({ ...bodyOf(text), status: answer.statusCode ?? 0, answer: answer.headers }));
       });
-      sent.on('error', reject).end();
+      const fail = (error: Error): void => {
+        if (isClosedBefore(sent, error)) this.ask(wanted).then(resolve, reject);
+        else reject(error);
+      };
+      sent.on('error', fail).end();
     });
   }
 
