@@ -12,7 +12,7 @@ import { RedisCluster } from './redis-cluster';
 import { RedisSentinels } from './redis-sentinels';
 
 /** Longer than any pause of a busy machine. */
-const LEASE = 2_500;
+const LEASE = 10_000;
 /** The key of the lock of a `Replica`. */
 const KEY = 'leader';
 

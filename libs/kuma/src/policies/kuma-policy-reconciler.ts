@@ -233,10 +233,10 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     const { kind, mesh } = parseIdentityKey(key);
     if (kind !== 'MeshTimeout') return;
     const keys = this.timeouts.get(mesh) ?? new Set();
-    const before = keys.size;
+    const hadNone = keys.size === 0;
     if (spec) this.timeouts.set(mesh, keys.add(key));
     else if (keys.delete(key) && keys.size === 0) this.timeouts.delete(mesh);
-    if (before === 0 || keys.size === 0) this.moveMesh(mesh);
+    if (hadNone !== (keys.size === 0)) this.moveMesh(mesh);
   }
 
   private moveMesh(mesh: string): void {
