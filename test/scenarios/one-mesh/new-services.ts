@@ -62,7 +62,7 @@ describe('a new MeshService', () => {
   const put = (name: string): Promise<number> =>
     sharedMesh().zone('east').put(`/meshes/default/meshservices/${name}`, service(name));
 
-  it('has its availability in its first version, and in another zone its address and names as well', async () => {
+  it('has its availability, its address and its names in the first version, in each zone', async () => {
     const mesh = sharedMesh();
     const [east, west] = [await Versions.open(mesh.zone('east')), await Versions.open(mesh.zone('west'))];
     // The first selector by this tag is read by the loop.
@@ -71,11 +71,12 @@ describe('a new MeshService', () => {
       east.shown.some(({ name, spec }) => name === 'new-0' && spec.state !== undefined),
     );
     expect(await put('new-1')).toBe(201);
-    expect((await east.first('new-1')).spec.state).toBe('Unavailable');
-    const { spec, status } = await west.first('new-1');
-    expect(spec.state).toBe('Unavailable');
-    expect(status?.vip).toMatchObject({ type: 'Kuma' });
-    expect(status?.addresses?.map((address) => address.status)).toContain('Available');
+    for (const versions of [east, west]) {
+      const { spec, status } = await versions.first('new-1');
+      expect(spec.state).toBe('Unavailable');
+      expect(status?.vip).toMatchObject({ type: 'Kuma' });
+      expect(status?.addresses?.map((address) => address.status)).toContain('Available');
+    }
     for (const versions of [east, west]) versions.close();
   });
 });
