@@ -264,6 +264,25 @@ describe('a service that the leader creates', () => {
     expect(await shown(idOf('MeshService', 'mine'))).toEqual([expect.any(String), 'mine.mesh Available']);
   });
 
+  it('does not wait longer for a turn of the loops than 100 ms: it is written without address and names', async () => {
+    const { index, store } = replica;
+    const apply = jest.spyOn(index, 'apply').mockImplementation(() => undefined);
+    await write(copy(api));
+    const turn = runner.step();
+    let answered = false;
+    const created = create(selecting('mine', { app: 'redis' })).then(() => (answered = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe(false);
+    harness.clock.advance(100);
+    await created;
+    expect(await shown(idOf('MeshService', 'mine'))).toEqual([undefined]);
+    apply.mockRestore();
+    index.load(await store.snapshot());
+    await turn;
+    await replica.settle();
+    expect(await shown(idOf('MeshService', 'mine'))).toEqual([expect.any(String), 'mine.mesh Available']);
+  });
+
   it('of kinds without addresses is written as it is, beside the turns of the loops', async () => {
     const policy = put(idOf('HTTPRoute', 'slow', { zone: 'west' }), {});
     expect((await write(policy)).results).toMatchObject([{ type: 'written', created: true }]);
