@@ -4,7 +4,7 @@
  */
 import type { LoopRunner } from '@causeway/loops';
 import { Unavailable, type Identity, type JsonObject, type Resource } from '@causeway/resources';
-import type { Change, PutChange, WriteResult } from '@causeway/store';
+import { RefusedWrite, type Change, type PutChange, type WriteResult } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, tagged, type Replica } from '../../../test/support/loop-harness';
 import { createZoneReconcilers } from './zone-reconcilers';
 
@@ -252,6 +252,41 @@ describe('a service that the leader creates', () => {
     await replica.settle();
     expect(await shown(api)).toEqual(['10.0.0.0', 'api.mesh Available']);
     expect((await shown(web)) as string[]).toContain('web.mesh Available');
+  });
+
+  it('I3: keeps its names where a second write of it is refused before the index contains the first', async () => {
+    const apply = jest.spyOn(replica.index, 'apply').mockImplementation(() => undefined);
+    await write(copy(api, 5));
+    const again = runner.write({ changes: [{ ...copy(api, 5), expect: 'absent' }], onRefusal: 'abort' });
+    await expect(again).rejects.toBeInstanceOf(RefusedWrite);
+    const sameName = idOf('MeshService', 'api', { zone: 'north' });
+    await write(copy(sameName, 2));
+    expect([await shown(api), await shown(sameName)]).toEqual([
+      ['10.0.0.0', 'api.mesh Available'],
+      [expect.any(String)],
+    ]);
+    apply.mockRestore();
+  });
+
+  it('I3: is in the store before the loops start anew', async () => {
+    const { store, index } = replica;
+    const inner = store.write.bind(store);
+    let end = (): void => undefined;
+    store.write = async (request) => {
+      await new Promise<void>((resolve) => (end = resolve));
+      return inner(request);
+    };
+    const written = write(copy(api, 5));
+    await new Promise((resolve) => setImmediate(resolve));
+    store.write = inner;
+    index.load(await store.snapshot());
+    let hasStarted = false;
+    const start = runner.step().then(() => (hasStarted = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasStarted).toBe(false);
+    end();
+    await Promise.all([written, start]);
+    expect(index.get(api)).toBeDefined();
   });
 
   it('whose leader has ended meanwhile is created without address and names; the next leader gives them', async () => {
