@@ -318,6 +318,17 @@ describe('a service that the leader creates', () => {
     expect(await shown(idOf('MeshService', 'mine'))).toEqual([expect.any(String), 'mine.mesh Available']);
   });
 
+  it('of a batch of more than 500 is completed by the loops, so that no write holds up the process', async () => {
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, n) => copy(idOf('MeshService', `${count}-${n}`)));
+    await write(...batch(501));
+    expect(await shown(idOf('MeshService', '501-0'))).toEqual([undefined]);
+    await replica.settle();
+    expect(await shown(idOf('MeshService', '501-0'))).toEqual(['10.0.0.0', '501-0.mesh Available']);
+    await write(...batch(500));
+    expect(await shown(idOf('MeshService', '500-0'))).toEqual([undefined, '500-0.mesh Available']);
+  });
+
   it('of kinds without addresses is written as it is, beside the turns of the loops', async () => {
     const policy = put(idOf('HTTPRoute', 'slow', { zone: 'west' }), {});
     expect((await write(policy)).results).toMatchObject([{ type: 'written', created: true }]);

@@ -18,6 +18,8 @@ import type { SharedMutex } from './shared-mutex';
 
 /** Time for which a creation waits for a turn of the loops to end, ms; after that the loops complete it by a write of their own. */
 const TURN_TIMEOUT = 100;
+/** Maximum number of changes of a write whose creations are completed, at 0.1 ms each; those of larger ones get the rest from the loops, in slices. */
+const MAX_COMPLETED = 500;
 
 /** Sources of `CreationWriter`. */
 export interface CreationWriterOptions {
@@ -112,10 +114,9 @@ export class CreationWriter {
 
   private mayReserve(changes: readonly Change[]): boolean {
     const { states } = this.options;
-    return changes.some(
-      (change) =>
-        this.isCreation(change) && states.some(({ loop }) => loop.reserving?.handles(change.id.kind) === true),
-    );
+    const isReserved = ({ id }: Change): boolean =>
+      states.some(({ loop }) => loop.reserving?.handles(id.kind) === true);
+    return changes.length <= MAX_COMPLETED && changes.some((change) => this.isCreation(change) && isReserved(change));
   }
 
   private async writeCompleted(
