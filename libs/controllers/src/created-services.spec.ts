@@ -242,7 +242,7 @@ describe('a service that the leader creates', () => {
     index.load(await store.snapshot());
     await step;
     await replica.settle();
-    expect(await shown(names[0]!)).toContain('api.mesh Available');
+    expect(await shown(idOf('MeshService', 'api', { zone: 'west' }))).toContain('api.mesh Available');
     for (const id of names.slice(1)) expect(await shown(id)).toContain('api.mesh NotAvailable');
   });
 
