@@ -24,9 +24,12 @@ export function sumByFolder(lines) {
   return seconds;
 }
 
+/** What the same tests take of CPU beside other work, in parts of what they take on a quiet machine: caches and cores are shared. */
+const BUSY = 1.25;
+
 /**
- * Compares what folders took with what they may take. `ok` is false if the sum of all is above the sum of the budget, or a folder has no budget: a
- * folder may take more while another takes less. `lines` say so to people.
+ * Compares what folders took with what they may take. `ok` is false if the sum of all is a quarter above the sum of the budget, or a folder has no
+ * budget: a folder may take more while another takes less. `lines` say what is above to people.
  */
 export function compareWithBudget(taken, budget) {
   const sum = (values) => Math.round([...values].reduce((total, each) => total + each, 0));
@@ -40,5 +43,5 @@ export function compareWithBudget(taken, budget) {
   if (took > may) lines.push(`the tests take more than their budget: ${above.join(', ')}`);
   else if (above.length > 0) lines.push(`above their own budget, within that of all: ${above.join(', ')}`);
   if (unknown.length > 0) lines.push(`folders without a budget in tools/test-budget.json: ${unknown.join(', ')}`);
-  return { ok: took <= may && unknown.length === 0, lines };
+  return { ok: took <= may * BUSY && unknown.length === 0, lines };
 }
