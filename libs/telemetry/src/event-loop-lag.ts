@@ -29,7 +29,7 @@ const NAMES: readonly Summary[] = ['min', 'max', 'mean', 'stddev', 'p50', 'p90',
  */
 export class EventLoopLag {
   private readonly recorded = createHistogram();
-  private used = process.cpuUsage();
+  private used: number;
   private rests = MAX_RESTS;
   private checking: Timer | undefined;
   private sampling: Timer | undefined;
@@ -37,7 +37,11 @@ export class EventLoopLag {
   constructor(
     private readonly clock: Clock = systemClock,
     private readonly checkInterval = CHECK_INTERVAL,
-  ) {}
+    /** Returns the CPU time that this process has used, ms. */
+    private readonly readUsed = readUsedCpu,
+  ) {
+    this.used = readUsed();
+  }
 
   /** Idempotent. */
   start(): void {
@@ -77,9 +81,9 @@ export class EventLoopLag {
 
   private check(delay: number): void {
     this.record(RESOLUTION + delay);
-    const { user, system } = process.cpuUsage(this.used);
-    this.used = process.cpuUsage();
-    const isAtWork = (user + system) / 1_000 >= MIN_WORK * this.checkInterval;
+    const before = this.used;
+    this.used = this.readUsed();
+    const isAtWork = this.used - before >= MIN_WORK * this.checkInterval;
     this.rests = isAtWork ? 0 : this.rests + 1;
     if (this.isSampling && !this.sampling) this.sample();
   }
@@ -97,6 +101,11 @@ export class EventLoopLag {
   private record(ms: number): void {
     this.recorded.record(Math.round(ms * 1e6));
   }
+}
+
+function readUsedCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** Replaces Node's metrics of the delay, which have the same names and meaning. */
