@@ -23,6 +23,8 @@ process.once('disconnect', endWithJest);
 process.on('removeListener', (event) => {
   if (event === 'message' && process.listenerCount('message') === 0) process.off('disconnect', endWithJest);
 });
+// Where tests run in Jest's own process, the channel is that of scripts/test.mjs, and nobody takes a listener back.
+if (!/\bjest-worker\b/.test(require.main?.filename ?? '')) process.channel?.unref();
 
 /** Modules that Jest itself resolves: ours, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
