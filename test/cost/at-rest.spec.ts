@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ProcessMesh } from '../support/process-mesh';
-import { StatementCounter } from '../support/statement-counter';
+import { StatementCounters } from '../support/statement-counter';
 import { until } from '../support/until';
 
 /** A part of a minute in which each poll of a control plane is due, s. */
@@ -24,21 +24,15 @@ function tally(sent: readonly string[]): readonly string[] {
 
 describe('control planes at rest', () => {
   const mesh = new ProcessMesh();
-  const counters = new Map<string, StatementCounter>();
+  const counters = new StatementCounters();
   afterAll(async () => {
     await mesh.stop();
-    for (const counter of counters.values()) await counter.close();
+    await counters.close();
   });
 
-  async function countedDatabase(name: string): Promise<{ readonly DATABASE_URL: string }> {
-    const counter = await StatementCounter.before(await mesh.databaseUrl(name));
-    counters.set(name, counter);
-    return { DATABASE_URL: counter.databaseUrl };
-  }
-
   it('send few statements to their databases, and the polls of a tick in one', async () => {
-    await mesh.startGlobal(await countedDatabase('global'));
-    const zone = await mesh.startZone('east', await countedDatabase('east'));
+    await mesh.startGlobal(await counters.countedDatabase(mesh, 'global'));
+    const zone = await mesh.startZone('east', await counters.countedDatabase(mesh, 'east'));
     const revisions = async (): Promise<string> =>
       JSON.stringify(await Promise.all([mesh.global, zone].map((plane) => plane.metric('causeway_store_revision'))));
     let before = '';
@@ -48,7 +42,7 @@ describe('control planes at rest', () => {
       await pause(2_000);
       return last === now;
     });
-    for (const counter of counters.values()) counter.sent = [];
+    counters.reset();
     await pause(SECONDS * 1_000);
     const [atGlobal = [], atZone = []] = ['global', 'east'].map((name) => counters.get(name)?.sent);
     expect(await revisions()).toBe(before);

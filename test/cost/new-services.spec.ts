@@ -1,6 +1,6 @@
 import { adminFetch } from '../support/admin-credential';
 import { ProcessMesh } from '../support/process-mesh';
-import { StatementCounter } from '../support/statement-counter';
+import { StatementCounters } from '../support/statement-counter';
 import { until } from '../support/until';
 
 const PLANES = ['global', 'east', 'west'] as const;
@@ -10,22 +10,16 @@ const OTHER = 3;
 
 describe('a service of a user that comes after others', () => {
   const mesh = new ProcessMesh();
-  const counters = new Map<string, StatementCounter>();
+  const counters = new StatementCounters();
   afterAll(async () => {
     await mesh.stop();
-    for (const counter of counters.values()) await counter.close();
+    await counters.close();
   });
 
-  async function countedDatabase(name: string): Promise<{ readonly DATABASE_URL: string }> {
-    const counter = await StatementCounter.before(await mesh.databaseUrl(name));
-    counters.set(name, counter);
-    return { DATABASE_URL: counter.databaseUrl };
-  }
-
   it('is one write of each control plane on its way (docs/adr/0040-one-write-a-creation.md)', async () => {
-    await mesh.startGlobal(await countedDatabase('global'));
-    const east = await mesh.startZone('east', await countedDatabase('east'));
-    const west = await mesh.startZone('west', await countedDatabase('west'));
+    await mesh.startGlobal(await counters.countedDatabase(mesh, 'global'));
+    const east = await mesh.startZone('east', await counters.countedDatabase(mesh, 'east'));
+    const west = await mesh.startZone('west', await counters.countedDatabase(mesh, 'west'));
     const create = async (name: string): Promise<void> => {
       const path = `/meshes/default/meshservices/${name}`;
       const spec = { selector: { dataplaneTags: { 'kuma.io/service': 'new' } }, ports: [{ port: 80 }] };
@@ -37,11 +31,11 @@ describe('a service of a user that comes after others', () => {
     };
     await create('first');
     await until('nothing is written any more', async () => {
-      for (const counter of counters.values()) counter.sent = [];
+      counters.reset();
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       return [...counters.values()].every(({ sent }) => !sent.some((text) => text.includes('causeway_write')));
     });
-    for (const counter of counters.values()) counter.sent = [];
+    counters.reset();
     for (let n = 0; n < SERVICES; n++) await create(`service-${n}`);
     for (const plane of PLANES) {
       const sent = counters.get(plane)?.sent ?? [];

@@ -50,6 +50,25 @@ export class StatementCounter {
   }
 }
 
+/** The counters of the control planes of a mesh, by their names. */
+export class StatementCounters extends Map<string, StatementCounter> {
+  /** Returns the settings of a control plane whose statements are counted. */
+  async countedDatabase(mesh: { databaseUrl(name: string): Promise<string> }, name: string) {
+    const counter = await StatementCounter.before(await mesh.databaseUrl(name));
+    this.set(name, counter);
+    return { DATABASE_URL: counter.databaseUrl };
+  }
+
+  /** Forgets what was sent so far. */
+  reset(): void {
+    for (const counter of this.values()) counter.sent = [];
+  }
+
+  async close(): Promise<void> {
+    for (const counter of this.values()) await counter.close();
+  }
+}
+
 /** Reads the messages of one connection to Postgres, version 3 of its protocol, without TLS. */
 class FrontendReader {
   private rest = Buffer.alloc(0);

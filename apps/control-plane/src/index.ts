@@ -16,7 +16,7 @@ export { boundedText } from './settings/bounded-text';
 export { removedSettings, sharedHelp, sharedSettings, streamRates } from './settings/settings';
 export { CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './state/index.module';
-export { LeaderWriter } from './state/leader-writer';
+export { LeaderAwareWriter } from './state/leader-aware-writer';
 export { POLICIES } from './state/policies-follower';
 export { ROUTES } from './state/routes-follower';
 export { ACCESS_POLICY, AccessModule } from './api/access.module';

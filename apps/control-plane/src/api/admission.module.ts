@@ -5,7 +5,7 @@ import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
 import { CORE, type ModuleImports } from '../core.module';
 import { INDEX, MESHES } from '../state/index.module';
-import { LeaderWriter } from '../state/leader-writer';
+import { LeaderAwareWriter } from '../state/leader-aware-writer';
 
 /** The `Admission` of this replica. */
 export const ADMISSION = injectionToken<Admission>('Admission');
@@ -18,7 +18,7 @@ const provider = provideFrom(
     index: INDEX,
     access: ACCESS_POLICY,
     meshes: MESHES,
-    creations: LeaderWriter,
+    creations: LeaderAwareWriter,
   },
   ({ core, backend: { store, agentLeases: leases }, ...sources }) =>
     new Admission({

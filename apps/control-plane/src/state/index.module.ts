@@ -6,7 +6,7 @@ import { followStore, type ResourceIndex } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from '../core.module';
 import type { SharedSettings } from '../settings/settings';
-import { LeaderWriter } from './leader-writer';
+import { LeaderAwareWriter } from './leader-aware-writer';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 import { followPolicies, POLICIES, PoliciesFollower } from './policies-follower';
 import { followRoutes, ROUTES, RoutesFollower } from './routes-follower';
@@ -84,13 +84,13 @@ export class IndexModule {
     const routes = provideFrom(ROUTES, sources, followRoutes);
     const policies = provideFrom(POLICIES, { ...sources, routes: ROUTES }, followPolicies);
     const backend = { backend: POSTGRES_BACKEND };
-    const writer = provideFrom(LeaderWriter, backend, (own) => new LeaderWriter(own.backend.store));
+    const writer = provideFrom(LeaderAwareWriter, backend, (own) => new LeaderAwareWriter(own.backend.store));
     const followers = [StoreBinding, IndexFollower, RoutesFollower, PoliciesFollower];
     return {
       module: IndexModule,
       imports,
       providers: [index, meshes, routes, policies, writer, ...followers],
-      exports: [INDEX, MESHES, ROUTES, POLICIES, LeaderWriter, StoreBinding],
+      exports: [INDEX, MESHES, ROUTES, POLICIES, LeaderAwareWriter, StoreBinding],
     };
   }
 }

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import {
   AUTHENTICATION,
   INDEX,
-  LeaderWriter,
+  LeaderAwareWriter,
   maintainStore,
   MESHES,
   POLICIES,
@@ -62,7 +62,7 @@ const SOURCES = {
   evidence: ZoneTrustEvidence,
   dataplaneTokens: DATAPLANE_TOKENS,
   zoneTokens: ZONE_PROXY_TOKENS,
-  writer: LeaderWriter,
+  writer: LeaderAwareWriter,
 };
 
 /** The dependencies of a zone's leader, with the facts of its control plane. */

@@ -5,7 +5,7 @@ import type { ResourceStore, WriteRequest, WriteResult } from '@causeway/store';
  * Writes what users create. While this replica leads, its loops complete each new resource in that write (docs/adr/0040-one-write-a-creation.md);
  * those of another replica get an address and names by a write of the leader.
  */
-export class LeaderWriter {
+export class LeaderAwareWriter {
   private leader: Pick<ResourceStore, 'write'> | undefined;
 
   constructor(private readonly store: Pick<ResourceStore, 'write'>) {}
