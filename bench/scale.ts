@@ -15,7 +15,7 @@ import { runProgram } from './support/run-program';
  *
  *     node -r ./bench/register.cjs bench/scale.ts --zones 250 --services 100000
  *
- * Needs a build. CPU is what a part took, s; memory is the global's.
+ * `--until first-sync` ends there. Needs a build. CPU is what a part took, s; memory is the global's.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -27,6 +27,7 @@ async function main(): Promise<void> {
       tries: { type: 'string', default: '50' },
       rates: { type: 'string', default: '5,10' },
       heap: { type: 'string', default: '4096' },
+      until: { type: 'string', default: 'restart' },
     },
   });
   const shape = {
@@ -42,7 +43,10 @@ async function main(): Promise<void> {
   try {
     await mesh.startGlobal(open);
     crowd = await LightCrowd.create(mesh, shape);
-    await new Scale(mesh, crowd, shape).run(Number(values.tries), values.rates.split(',').map(Number));
+    const scale = new Scale(mesh, crowd, shape);
+    await scale.fill();
+    if (values.until === 'first-sync') return;
+    await scale.run(Number(values.tries), values.rates.split(',').map(Number));
   } finally {
     crowd?.close();
     await mesh.stop();
@@ -58,10 +62,15 @@ class Scale {
     private readonly shape: Readonly<Record<string, unknown>>,
   ) {}
 
-  async run(tries: number, rates: readonly number[]): Promise<void> {
+  /** All zones send what they have and ask for everything. */
+  async fill(): Promise<void> {
     await this.part('join', () => this.crowd.all('join'));
     await this.part('upload', () => this.crowd.all('upload'));
     await this.part('first-sync', () => this.crowd.all('download'));
+  }
+
+  /** Changes, and losses of what the zones are connected to. */
+  async run(tries: number, rates: readonly number[]): Promise<void> {
     const times: number[] = [];
     await this.part('change', async () => {
       for (let n = 0; n < tries; n++) times.push(await this.crowd.spread(`probe-${n}`, n));

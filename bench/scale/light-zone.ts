@@ -56,6 +56,8 @@ export class LightZone {
   private readonly points = new Map<string, HandshakeRequest['resumePoints'][number]>();
   /** Resources that the global holds of this zone, from the last handshake. */
   private known = new Set<string>();
+  /** When it created each of its services, as control planes count it: an older claim would be corrected by the global. */
+  private readonly orders = new Map<string, number>();
 
   constructor(private readonly options: LightZoneOptions) {
     this.client = this.newClient();
@@ -186,7 +188,9 @@ export class LightZone {
       'kuma.io/env': 'universal',
       'kuma.io/managed-by': 'meshservice-generator',
     };
-    const meta = { uid: `${zone}-${name}`, zone, namespace: 'default', generation: 1, creationOrder: revision, origin };
+    const creationOrder = this.orders.get(name) ?? Date.now() * 1_000;
+    this.orders.set(name, creationOrder);
+    const meta = { uid: `${zone}-${name}`, zone, namespace: 'default', generation: 1, creationOrder, origin };
     return { kind: 'MeshService', mesh: 'default', name: `${name}-${zone}-wire`, labels, spec, meta };
   }
 

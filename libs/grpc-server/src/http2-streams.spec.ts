@@ -1,12 +1,13 @@
 import { connect, constants } from 'node:http2';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import type { X509Certificate } from 'node:crypto';
-import { Client, credentials, Server, type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, Server, type ServerWritableStream } from '@grpc/grpc-js';
 import { CallerLog, silentLogger, systemClock } from '@causeway/runtime';
 import { TestAuthority } from '../../../test/support/test-authority';
 import { DEFAULT_CONNECTIONS } from './connection-acceptor';
 import { GrpcListener } from './grpc-listener';
-import { Http2Streams } from './http2-streams';
+import { frameCompressed, frameMessage, type Http2Streams } from './http2-streams';
 import { untilSoon } from '../../../test/support/until';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -25,14 +26,15 @@ const echo = { ...flow, path: '/test.Flood/Echo', responseStream: false } as con
 const anyName = { checkServerIdentity: () => undefined };
 
 describe('the HTTP/2 streams of a gRPC server', () => {
-  const streams = new Http2Streams(systemClock);
+  let streams: Http2Streams;
   let listener: GrpcListener;
   let address: string;
   const calls: ServerWritableStream<Buffer, Buffer>[] = [];
   const shown: (X509Certificate | undefined)[] = [];
 
   beforeEach(async () => {
-    const create = (): Server => {
+    const create = (connections: Http2Streams): Server => {
+      streams = connections;
       const server = new Server({ interceptors: [streams.interceptor] });
       server.addService(
         { flow, echo },
@@ -74,6 +76,43 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     const [error] = await failed;
     expect(error).toMatchObject({ code: 1 });
     client.close();
+  });
+
+  it('carry compressed messages, in several members, to a client that says it reads gzip', async () => {
+    const client = new Client(address, credentials.createInsecure());
+    const reading = client.makeServerStreamRequest(flow.path, asIs, asIs, Buffer.from('x'));
+    await untilSoon(() => calls.length > 0);
+    const [call] = calls.splice(0);
+    if (!call) throw new Error('no call');
+    expect(streams.acceptsGzip(call.metadata)).toBe(true);
+    const headers = new Metadata();
+    headers.set('grpc-encoding', 'gzip');
+    call.sendMetadata(headers);
+    const members = [gzipSync(Buffer.from('a'.repeat(100_000))), gzipSync(Buffer.from('b'))];
+    const frames = Buffer.concat([frameCompressed(members), frameMessage(Buffer.from('plain'))]);
+    expect(frames.length).toBeLessThan(1_000);
+    streams.write(call.metadata, frames, () => call.end());
+    const messages: string[] = [];
+    reading.on('data', (message: Buffer) => messages.push(message.toString()));
+    await once(reading, 'end');
+    expect(messages).toEqual([`${'a'.repeat(100_000)}b`, 'plain']);
+    client.close();
+  });
+
+  it('do not compress for a peer that does not say so', async () => {
+    const session = connect(`http://${address}`);
+    const request = session.request({
+      ':method': 'POST',
+      ':path': PATH,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-accept-encoding': 'identity,gzip-not',
+    });
+    request.end(frameMessage(Buffer.from('x')));
+    await untilSoon(() => calls.length > 0);
+    const [call] = calls.splice(0);
+    expect(call && streams.acceptsGzip(call.metadata)).toBe(false);
+    session.destroy();
   });
 
   it('share the certificate that their connection has shown: it is read once', async () => {

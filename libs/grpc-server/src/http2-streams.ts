@@ -4,6 +4,7 @@ import {
   type Http2SecureServer,
   type Http2Server,
   type Http2Session,
+  type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
 import { TLSSocket } from 'node:tls';
@@ -24,6 +25,8 @@ const MAX_PING_RATE: Rate = { burst: 2_000, perSecond: 100 };
  */
 export class Http2Streams {
   private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
+  /** The encodings that the peer of each stream says that it reads. */
+  private readonly encodings = new WeakMap<ServerHttp2Stream, string>();
   private readonly certificates = new WeakMap<Http2Session, { readonly shown: X509Certificate | undefined }>();
 
   constructor(
@@ -39,13 +42,15 @@ export class Http2Streams {
     server.on('session', (session: Http2Session) => this.watchPings(session));
     const listeners = server.listeners('stream');
     server.removeAllListeners('stream');
-    server.on('stream', (...begun: [stream: ServerHttp2Stream, ...headers: unknown[]]) => {
-      const [stream] = begun;
+    server.on('stream', (...begun: [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...more: unknown[]]) => {
+      const [stream, headers] = begun;
       const { session } = stream;
       const serve = (): void => listeners.forEach((listener) => void Reflect.apply(listener, server, begun));
       // A stream that gRPC does not see has no other listener.
       stream.on('error', () => undefined);
       if (!session || !this.admit(session)) return;
+      const encodings = headers['grpc-accept-encoding'];
+      if (typeof encodings === 'string') this.encodings.set(stream, encodings);
       if (this.limits.isAuthenticated(session)) return serve();
       void yieldToEventLoop().then(() => {
         if (!stream.destroyed && !stream.closed) serve();
@@ -92,12 +97,19 @@ export class Http2Streams {
     return shown;
   }
 
+  /** Returns whether the peer of a call reads messages compressed with gzip: grpc-js drops this header. */
+  acceptsGzip(metadata: Metadata): boolean {
+    const stream = this.streams.get(metadata);
+    const encodings = stream && this.encodings.get(stream);
+    return encodings?.split(',').some((encoding) => encoding.trim() === 'gzip') === true;
+  }
+
   /** Resets a call immediately and drops the data that its peer has not read. The connection and its other calls stay. */
   reset(metadata: Metadata): void {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Writes framed messages (`frameMessage`) to the response body, after its headers; the buffer is not copied. Does nothing for a reset call. */
+  /** Writes framed messages to the response body, after its headers; the buffer is not copied. Does nothing for a reset call. */
   write(metadata: Metadata, bytes: Buffer, done: () => void): void {
     const stream = this.streams.get(metadata);
     if (!stream) throw new Error('the stream of a call is not known');
@@ -126,11 +138,20 @@ function endSession(session: Http2Session, reason: string): void {
 
 /** Returns a message in gRPC's wire format: uncompressed, prefixed by its length. */
 export function frameMessage(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(5 + message.length);
-  frame.writeUInt8(0, 0);
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, 5);
-  return frame;
+  return toFrame(0, [message]);
+}
+
+/** Returns a message that is compressed with gzip, member by member, in gRPC's wire format; the call needs the header `grpc-encoding`. */
+export function frameCompressed(members: readonly Uint8Array[]): Buffer {
+  return toFrame(1, members);
+}
+
+function toFrame(compressed: number, pieces: readonly Uint8Array[]): Buffer {
+  const head = Buffer.allocUnsafe(5);
+  head.writeUInt8(compressed, 0);
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  head.writeUInt32BE(bytes, 1);
+  return Buffer.concat([head, ...pieces]);
 }
 
 /** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts fails if grpc-js moves it. */

@@ -3,5 +3,5 @@ export { readPeerAddress, DEFAULT_CONNECTIONS, type ConnectionLimits } from './c
 export { ClientSockets } from './client-sockets';
 export { type SharedPortOptions } from './shared-port';
 export { GrpcListener } from './grpc-listener';
-export { frameMessage, Http2Streams } from './http2-streams';
+export { frameCompressed, frameMessage, Http2Streams } from './http2-streams';
 export { tlsServerCredentials } from './tls-credentials';

@@ -5,6 +5,7 @@ export {
   isKindSentUp,
   isOwnedByStream,
   isSentDown,
+  isSentDownAlike,
   isSentUp,
   mayHaveBeenSentDown,
   mayHaveBeenSentUp,
@@ -15,13 +16,9 @@ export {
 export { instancesToReport } from './instances-to-report';
 export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
-export {
-  type LastSent,
-  type MessageLimits,
-  type OutboundMessage,
-  type OutboundResource,
-  type OutboundSource,
-} from './outbox-kind';
+export type { OutboundSource } from './outbox-kind';
+export type { LastSent, MessageLimits, OutboundMessage, OutboundResource, StatePart } from './outbound-message';
+export { KeyedFirstState, type FirstState, type StateBlock } from './first-state';
 export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';

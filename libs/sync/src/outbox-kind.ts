@@ -1,63 +1,29 @@
 import type { ResourceKey } from '@causeway/resources';
+import type { FirstState } from './first-state';
+import {
+  isMessageFull,
+  type LastSent,
+  type MessageLimits,
+  type OutboundMessage,
+  type OutboundResource,
+  type StatePart,
+} from './outbound-message';
 import { RoundRobinKeys } from './round-robin-keys';
 import { Rejections, type Rejection } from './rejection';
 
-/** State of one resource that a peer was last sent. */
-export interface LastSent {
-  /** Name on the wire, unique within a kind. */
-  readonly wireKey: string;
-  /** Equal versions mean equal content. */
-  readonly version: string;
-}
-
-/** One resource, encoded and ready to be sent. */
-export interface OutboundResource extends LastSent {
-  /** Bytes on the wire. */
-  readonly size: number;
-}
-
 /** Resources that the peer of one stream may receive now. */
 export interface OutboundSource<S extends OutboundResource> {
-  /** Returns identity keys of all resources of a kind that the peer may have. */
-  keys(kind: string): Iterable<ResourceKey>;
+  /**
+   * Returns the resources of a kind that the peer may have; with `since`, those that changed or were deleted after this
+   * revision and that the peer may ever have had.
+   */
+  firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<S>;
   /** Returns a resource as it would be sent now; undefined if the peer may not have it or it does not exist. */
   get(key: ResourceKey): S | undefined;
-  /** Returns identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have had. */
-  keysSince(kind: string, revision: number): Iterable<ResourceKey>;
   /** Revision of the index that the other methods read. */
   revision(): number;
   /** ms since 1970. */
   now(): number;
-}
-
-/** Limits of one message of a stream. */
-export interface MessageLimits {
-  /** Maximum sum of resource sizes in one message, bytes; a single resource may exceed it. */
-  readonly bytes: number;
-  /** Whether the peer supports a first state in chunks (cw-chunk); if not, it is one message of any size. */
-  readonly chunked: boolean;
-}
-
-/**
- * Maximum number of resources, removals and deleted names in one message; a first state that must not be split may exceed it.
- */
-export const MAX_MESSAGE_ITEMS = 10_000;
-
-/** One response to the peer. */
-export interface OutboundMessage<S extends OutboundResource> {
-  readonly kind: string;
-  readonly nonce: string;
-  /** The revision of our store that the peer holds for this kind after this message; 0 if more messages must follow. */
-  readonly revision: number;
-  readonly put: readonly S[];
-  /** Wire keys. */
-  readonly removed: readonly string[];
-  /** Identity keys of resources that the peer may hold from an earlier stream and must drop; only if `resumed`. */
-  readonly gone: readonly ResourceKey[];
-  /** `chunk` and `last-chunk` are parts of the first state, the second one completes it; `change` comes after it. */
-  readonly part: 'chunk' | 'last-chunk' | 'change';
-  /** The first state contains only changes since the peer's resume point: an unnamed resource is unchanged. */
-  readonly resumed: boolean;
 }
 
 /** Progress of one kind on one stream. Revisions are of our store; 0 = nothing yet. Times are ms since 1970. */
@@ -81,7 +47,9 @@ export interface KindProgress {
 interface InFlightMessage {
   readonly nonce: string;
   readonly revision: number;
-  readonly wireKeys: readonly string[];
+  readonly put: readonly LastSent[];
+  /** Names of what the peer has to drop. */
+  readonly dropped: readonly string[];
 }
 
 /** A peer's request for a kind. */
@@ -95,8 +63,8 @@ export interface KindSubscription {
 
 /** One kind within an `Outbox`; the methods have the contracts of that class. */
 export class OutboxKind<S extends OutboundResource> {
-  /** Keys of the first state that are not sent yet; undefined once all of it is sent. */
-  private first: ResourceKey[] | undefined;
+  /** The first state; undefined before it starts and once all of it is sent. */
+  private first: FirstState<S> | undefined;
   private readonly dirty = new RoundRobinKeys<LastSent | undefined>();
   private inFlight: InFlightMessage | undefined;
   private offered = 0;
@@ -128,7 +96,7 @@ export class OutboxKind<S extends OutboundResource> {
   acknowledge(nonce: string, rejected: readonly Rejection[]): boolean {
     if (this.inFlight?.nonce !== nonce) return false;
     this.acked = this.inFlight.revision || this.acked;
-    this.rejections.recordAnswer(this.inFlight.wireKeys, rejected);
+    this.rejections.recordAnswer(listNames(this.inFlight), rejected);
     this.inFlight = undefined;
     this.movedAt = this.source.now();
     this.markCaughtUp();
@@ -147,14 +115,15 @@ export class OutboxKind<S extends OutboundResource> {
     this.sent += message.put.length;
     this.bookmarkDue = false;
     const { revision, put, removed, gone } = message;
-    this.inFlight = { nonce, revision, wireKeys: [...put.map((item) => item.wireKey), ...removed, ...gone] };
+    this.inFlight = { nonce, revision, put, dropped: [...removed, ...gone] };
     this.markBehind();
     return message;
   }
 
   progress(): KindProgress {
     const { offered, acked, sent, behindSince, movedAt } = this;
-    const waiting = this.dirty.size + (this.first?.length ?? 0) + (this.inFlight?.wireKeys.length ?? 0);
+    const unanswered = (this.inFlight?.put.length ?? 0) + (this.inFlight?.dropped.length ?? 0);
+    const waiting = this.dirty.size + (this.first?.remaining ?? 0) + unanswered;
     const progress = {
       offered,
       acked,
@@ -180,40 +149,50 @@ export class OutboxKind<S extends OutboundResource> {
     const { kind, since } = this.subscription;
     this.started = true;
     this.markBehind();
-    const keys = since === undefined ? this.source.keys(kind) : this.source.keysSince(kind, since);
-    // Reversed, so that taking from the end keeps the order of the index.
-    this.first = [...keys].reverse();
+    this.first = this.source.firstState(kind, since, this.limits);
   }
 
-  private takeFirst(nonce: string, keys: ResourceKey[]): OutboundMessage<S> {
-    const put: S[] = [];
-    const gone: ResourceKey[] = [];
-    const resumed = this.subscription.since !== undefined;
-    let size = 0;
-    for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
-      const item = this.source.get(key);
-      const cost = item?.size ?? (resumed ? key.length : 0);
-      if (this.limits.chunked && this.isFull(put.length + gone.length, size + cost)) {
-        keys.push(key);
-        break;
-      }
-      this.dirty.delete(key);
-      if (item) put.push(item);
-      else if (resumed) gone.push(key);
-      size += cost;
-    }
-    const complete = keys.length === 0;
+  private takeFirst(nonce: string, first: FirstState<S>): OutboundMessage<S> {
+    const parts = this.readParts(first, this.limits.chunked ? 1 : Infinity);
+    const complete = first.remaining === 0;
     if (complete) this.first = undefined;
-    return { ...this.message(nonce), put, gone, resumed, part: complete ? 'last-chunk' : 'chunk' };
+    const [only, ...others] = parts;
+    return {
+      ...this.message(nonce),
+      parts,
+      put: only && others.length === 0 ? only.put : parts.flatMap(({ put }) => put),
+      gone: parts.flatMap(({ gone }) => gone),
+      resumed: this.subscription.since !== undefined,
+      part: complete ? 'last-chunk' : 'chunk',
+    };
+  }
+
+  /** Reads at most so many parts of the first state. */
+  private readParts(first: FirstState<S>, most: number): readonly StatePart<S>[] {
+    const parts: StatePart<S>[] = [];
+    while (parts.length < most) {
+      const block = first.next();
+      if (!block) break;
+      for (const keys of block.keys) this.forget(keys);
+      parts.push(block.part);
+    }
+    return parts;
+  }
+
+  /** What is read now contains all changes up to now. */
+  private forget(keys: ReadonlySet<ResourceKey>): void {
+    if (this.dirty.size > keys.size) for (const key of keys) this.dirty.delete(key);
+    else for (const [key] of this.dirty) if (keys.has(key)) this.dirty.delete(key);
   }
 
   private takeChanges(nonce: string): OutboundMessage<S> | undefined {
+    if (this.dirty.size === 0 && !this.bookmarkDue) return undefined;
     const put: S[] = [];
     const removed: string[] = [];
     let size = 0;
     for (const [key, was] of this.dirty) {
       const now = this.source.get(key);
-      if (this.isFull(put.length + removed.length, size + (now?.size ?? 0))) break;
+      if (isMessageFull(this.limits, put.length + removed.length, size + (now?.size ?? 0))) break;
       this.dirty.delete(key);
       if (now?.version === was?.version && now?.wireKey === was?.wireKey) continue;
       if (was && was.wireKey !== now?.wireKey) {
@@ -228,11 +207,6 @@ export class OutboxKind<S extends OutboundResource> {
     return { ...this.message(nonce), put, removed };
   }
 
-  /** Returns whether a message with this many items has no room for the next one, which would make it `size` bytes. */
-  private isFull(items: number, size: number): boolean {
-    return items > 0 && (items >= MAX_MESSAGE_ITEMS || size > this.limits.bytes);
-  }
-
   private message(nonce: string): OutboundMessage<S> {
     const { kind } = this.subscription;
     return {
@@ -240,6 +214,7 @@ export class OutboxKind<S extends OutboundResource> {
       nonce,
       revision: this.ackRevision(),
       put: [],
+      parts: [],
       removed: [],
       gone: [],
       part: 'change',
@@ -251,4 +226,9 @@ export class OutboxKind<S extends OutboundResource> {
   private ackRevision(): number {
     return this.first || this.dirty.size > 0 ? 0 : this.source.revision();
   }
+}
+
+function* listNames({ put, dropped }: InFlightMessage): Iterable<string> {
+  for (const { wireKey } of put) yield wireKey;
+  yield* dropped;
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { ResourceKey } from '@causeway/resources';
 import { Outbox } from './outbox';
-import { MAX_MESSAGE_ITEMS, type OutboundMessage, type OutboundResource } from './outbox-kind';
+import { KeyedFirstState } from './first-state';
+import { MAX_MESSAGE_ITEMS, type MessageLimits, type OutboundMessage, type OutboundResource } from './outbound-message';
 
 const KIND = 'MeshService';
 
@@ -16,14 +17,18 @@ class Shelf {
   time = 0;
 
   readonly source = {
-    keys: () => [...this.items.keys()],
+    firstState: (_: string, since: number | undefined, limits: MessageLimits) =>
+      new KeyedFirstState({ keys: this.keys(since), get: this.source.get, resumed: since !== undefined }, limits),
     get: (key: ResourceKey) => this.items.get(key),
-    keysSince: (_: string, revision: number) =>
-      [...this.changedAt].filter(([, at]) => at > revision).map(([key]) => key),
     revision: () => this.at,
     now: () => this.time,
   };
   private readonly changedAt = new Map<ResourceKey, number>();
+
+  private keys(since: number | undefined): readonly ResourceKey[] {
+    if (since === undefined) return [...this.items.keys()];
+    return [...this.changedAt].filter(([, at]) => at > since).map(([key]) => key);
+  }
 
   /** Sets a resource's version, or removes it; returns what would have been sent to the peer before. */
   set(name: string, version: string | undefined, size = 1): OutboundResource | undefined {

@@ -1,14 +1,7 @@
 import type { ResourceKey } from '@causeway/resources';
 import type { Rejection } from './rejection';
-import {
-  OutboxKind,
-  type KindProgress,
-  type LastSent,
-  type MessageLimits,
-  type OutboundMessage,
-  type OutboundResource,
-  type OutboundSource,
-} from './outbox-kind';
+import type { LastSent, MessageLimits, OutboundMessage, OutboundResource } from './outbound-message';
+import { OutboxKind, type KindProgress, type OutboundSource } from './outbox-kind';
 
 /**
  * The sending end of one stream (docs/reference/kds-wire.md §2.5): for each kind one complete first state, then changes. One message for each kind is
@@ -19,6 +12,8 @@ import {
  */
 export class Outbox<S extends OutboundResource> {
   private readonly kinds = new Map<string, OutboxKind<S>>();
+  /** The entries of `kinds`, in order. */
+  private readonly turns: (readonly [name: string, kind: OutboxKind<S>])[] = [];
   private nonce = 0;
   private turn = 0;
 
@@ -34,8 +29,10 @@ export class Outbox<S extends OutboundResource> {
    */
   subscribe(kind: string, since?: number): void {
     const known = this.kinds.get(kind);
-    if (known) known.requestBookmark();
-    else this.kinds.set(kind, new OutboxKind({ kind, since }, this.source, this.limits));
+    if (known) return known.requestBookmark();
+    const added = new OutboxKind({ kind, since }, this.source, this.limits);
+    this.kinds.set(kind, added);
+    this.turns.push([kind, added]);
   }
 
   isSubscribed(kind: string): boolean {
@@ -68,10 +65,10 @@ export class Outbox<S extends OutboundResource> {
    * have a message in flight.
    */
   take(waiting?: ReadonlySet<string>): OutboundMessage<S> | undefined {
-    const kinds = [...this.kinds];
-    for (let i = 0; i < kinds.length; i++) {
-      const turn = (this.turn + i) % kinds.length;
-      const [name = '', kind] = kinds[turn] ?? [];
+    const { turns } = this;
+    for (let i = 0; i < turns.length; i++) {
+      const turn = (this.turn + i) % turns.length;
+      const [name = '', kind] = turns[turn] ?? [];
       const message = waiting?.has(name) === true ? undefined : kind?.take(String(this.nonce + 1));
       if (!message) continue;
       this.nonce++;

@@ -23,6 +23,7 @@ export class Rejections {
 
   /** Records the acknowledgement of a message: its resources, and those of them that were rejected. */
   recordAnswer(wireKeys: Iterable<string>, rejected: readonly Rejection[]): void {
+    if (rejected.length === 0 && this.reasons.size === 0 && this.suspects.size === 0) return;
     const answered = [...wireKeys];
     for (const wireKey of answered) {
       this.reasons.delete(wireKey);

@@ -1,5 +1,6 @@
 import {
   crossesZones,
+  isJsonObject,
   isMadeHere,
   isWithdrawn,
   Label,
@@ -64,6 +65,15 @@ export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view:
   return kind.sync.down === 'everything'
     ? view.isZoneVisible(zone, resource.id.mesh)
     : view.exports(resource, peer.zone);
+}
+
+/**
+ * Returns whether all zones that support the same extensions, except its own, are sent `resource` or none of them is, in
+ * any view: nothing in it selects zones.
+ */
+export function isSentDownAlike({ spec }: Pick<Resource, 'spec'>): boolean {
+  const rule = spec['export'];
+  return !isJsonObject(rule) || rule['mode'] !== 'Subset';
 }
 
 /** Whether the global can ever have sent a resource of this identity to a zone. */

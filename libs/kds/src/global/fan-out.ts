@@ -9,12 +9,20 @@ import {
   type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
-import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
+import {
+  isSentDown,
+  mayHaveBeenSentDown,
+  MeshView,
+  type ExportDefault,
+  type MessageLimits,
+  type SyncPeer,
+} from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
 import { KumaIndexView, PeerIndexView, toOutboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
 import { findSyncedKind } from '../session/synced-kinds';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
+import { SharedStates } from './shared-states';
 
 /** A stream to a zone that receives changes. */
 export interface ZoneSubscriber {
@@ -41,6 +49,7 @@ export interface FanOutSource {
  */
 export class FanOut implements IndexedState {
   private readonly subscribers = new Set<ZoneSubscriber>();
+  private readonly states: SharedStates;
   private readonly hashes = new Map<string, string>();
   private view: MeshView;
   /** Version of the meshes that `view` was built from. */
@@ -50,6 +59,12 @@ export class FanOut implements IndexedState {
   constructor(private readonly source: FanOutSource) {
     this.meshesVersion = source.meshes.version;
     this.view = this.readView();
+    this.states = new SharedStates({
+      index: source.index,
+      isVisible: (kind, resource, peer) => isSentDown(kind, resource, peer, this.view),
+      encode: (resource, dialect) => toOutboundItem(source.encoder, resource, dialect),
+      now: source.now,
+    });
   }
 
   /** Returns the part of the index that the zone `peer` may receive. */
@@ -58,9 +73,13 @@ export class FanOut implements IndexedState {
       isVisible: (kind: Kind, resource: Resource) => isSentDown(kind, resource, peer, this.view),
       mayHold: (kind: Kind, id: Identity) => mayHaveBeenSentDown(kind, id, peer),
     };
+    const states = {
+      read: (kind: string, limits: MessageLimits) =>
+        this.states.read(findSyncedKind(this.source.registry, kind), { peer, dialect, limits }),
+    };
     return peer.causeway
-      ? new PeerIndexView(this.source, () => dialect, rules)
-      : new KumaIndexView(this.source, () => dialect, rules);
+      ? new PeerIndexView(this.source, () => dialect, rules, states)
+      : new KumaIndexView(this.source, () => dialect, rules, states);
   }
 
   /** Returns the hash of the current rules that select which resources of a kind zones get. */
@@ -82,6 +101,7 @@ export class FanOut implements IndexedState {
   }
 
   reload(): void {
+    this.states.reload();
     this.follow([], true);
   }
 
@@ -99,6 +119,7 @@ export class FanOut implements IndexedState {
       this.meshesVersion = version;
       this.view = this.readView();
     }
+    this.states.apply(changes, before !== this.view);
     for (const { id, before: was } of changes) this.markAll(id.kind, identityKey(id), was, before);
     if (before !== this.view) this.move(before);
     this.schedulePump();

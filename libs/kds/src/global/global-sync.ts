@@ -5,6 +5,7 @@ import { followIndex, type IndexChange } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import { KumaIncarnations } from '../session/kuma-incarnation';
+import { CompressedStates } from '../session/outbound/compressed-states';
 import { withRelayedKinds } from '../session/relayed-kinds';
 import { DEFAULT_RATES, InboundCapacity, type InboundMetrics } from '../session/inbound/inbound-capacity';
 import type { KindReport } from '../session/kind-report';
@@ -70,7 +71,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const authMonitor = new StreamAuthMonitor(options.auth, clock, logger);
   const callerLog = new CallerLog(logger, clock);
   const kumaIncarnations = new KumaIncarnations();
-  const halves = { ...shared, options, fanOut, kumaIncarnations };
+  const halves = { ...shared, options, fanOut, kumaIncarnations, compressed: new CompressedStates() };
   const streams = new StreamHandler({ ...halves, handshakes, authMonitor, inbound, callerLog });
   const connections = options.connections ?? DEFAULT_CONNECTIONS;
   const server = createZoneListener(connections, { handshakes, streams, log: callerLog, clock });

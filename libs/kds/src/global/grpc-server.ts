@@ -34,7 +34,7 @@ function serverFor({ handshakes, streams, log }: CallHandlers, connections: Http
     }),
   });
   const serve = (call: BytesCall, direction: Direction): void =>
-    void serveStream(streams, call, direction, () => connections.markAuthenticated(call.metadata));
+    void serveStream(streams, call, direction, connections);
   server.addService(kdsSyncService, {
     globalToZoneSync: (call: BytesCall) => serve(call, 'down'),
     zoneToGlobalSync: (call: BytesCall) => serve(call, 'up'),
@@ -53,13 +53,25 @@ async function serveStream(
   streams: StreamHandler,
   call: BytesCall,
   direction: Direction,
-  authenticated: () => void,
+  connections: Http2Streams,
 ): Promise<void> {
-  const headers = decodeZoneHeaders(call.metadata);
-  const incoming = { stream: new ServerStream(call), direction, headers, address: readPeerAddress(call.getPeer()) };
+  const { metadata } = call;
+  const acceptsGzip = connections.acceptsGzip(metadata);
+  const frames = {
+    write: (bytes: Buffer, done: () => void) => connections.write(metadata, bytes, done),
+    acceptsGzip,
+  };
+  const incoming = {
+    stream: new ServerStream(call, frames),
+    direction,
+    headers: decodeZoneHeaders(metadata),
+    address: readPeerAddress(call.getPeer()),
+  };
   await streams.serve(incoming, () => {
-    authenticated();
-    call.sendMetadata(new Metadata());
+    connections.markAuthenticated(metadata);
+    const answer = new Metadata();
+    if (acceptsGzip) answer.set('grpc-encoding', 'gzip');
+    call.sendMetadata(answer);
   });
 }
 

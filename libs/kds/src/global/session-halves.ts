@@ -3,6 +3,7 @@ import { isKindSentUp, QUARANTINED } from '@causeway/sync';
 import type { KumaIncarnations } from '../session/kuma-incarnation';
 import type { InboundChannel } from '../session/inbound/inbound-capacity';
 import { InboundHalf } from '../session/inbound/inbound-half';
+import type { CompressedStates } from '../session/outbound/compressed-states';
 import { OutboundHalf } from '../session/outbound/outbound-half';
 import type { PeerState } from '../session/peer-state';
 import type { PeerStream } from '../session/peer-stream';
@@ -24,6 +25,7 @@ export interface SessionHalfParts {
   readonly gate: KumaGate;
   readonly quarantines: Quarantines;
   readonly kumaIncarnations: KumaIncarnations;
+  readonly compressed: CompressedStates;
 }
 
 /** An accepted stream of a zone and its inbound channel. */
@@ -73,7 +75,7 @@ export function createOutboundHalf(
   { accepted, stream, channel }: ZoneStream,
   signer: ResumePointSigner,
 ): OutboundHalf {
-  const { options, fanOut, gate, kumaIncarnations } = parts;
+  const { options, fanOut, gate, kumaIncarnations, compressed } = parts;
   const { zone, causeway, resumePoints } = accepted;
   const peer = { zone, causeway, groups: accepted.extensions.includes(Extension.groups) };
   const dialect = computeDialect(accepted.extensions, accepted.sources);
@@ -85,6 +87,7 @@ export function createOutboundHalf(
     stream,
     signer,
     resumePoints,
+    compressed,
     source: fanOut.viewFor(peer, dialect),
     viewHash: (kind) => fanOut.viewHash(kind) + sourcesView(kind, dialect),
     ...(causeway

@@ -86,8 +86,10 @@ export class StreamHandler {
 
   /** Wraps the stream so that its end is recorded if the zone's messages caused it. */
   private recordingEnd({ stream, direction, headers }: IncomingStream): PeerStream {
+    const { writeCompressed } = stream;
     return {
       write: (message) => stream.write(message),
+      ...(writeCompressed && { writeCompressed }),
       end: (reason, detail) => {
         if (reason === 'exhausted' || reason === 'malformed') this.record(headers.zone, { direction, reason, detail });
         stream.end(reason, sanitizePeerText(detail));

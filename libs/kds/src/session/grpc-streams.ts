@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
-import type { StreamEndReason, ListenedStream, StreamListener } from './peer-stream';
+import { frameCompressed, frameMessage } from '@causeway/grpc-server';
+import type { PeerStream, StreamEndReason, ListenedStream, StreamListener } from './peer-stream';
 
 /** Never OK: a Kuma zone whose stream ends with OK does not reconnect (docs/reference/kds-wire.md §1.4). */
 const CODES: Readonly<Record<StreamEndReason, status>> = {
@@ -45,17 +46,37 @@ class ReadGate {
   }
 }
 
+/** Number of messages that the HTTP/2 stream may hold before the writer waits. */
+const MAX_QUEUED = 16;
+
+/** The HTTP/2 stream under a call of a zone, for messages framed here: grpc-js cannot send a compressed answer. */
+export interface CallFrames {
+  /** Writes framed messages, after the call's headers; the buffer is not copied. */
+  write(frames: Buffer, done: () => void): void;
+  /** Whether the zone reads messages that are compressed with gzip. */
+  readonly acceptsGzip: boolean;
+}
+
 /** The global's side of a stream. */
 export class ServerStream implements ListenedStream {
+  readonly writeCompressed: PeerStream['writeCompressed'];
   private over = false;
+  private queued = 0;
+  private isFull = false;
+  private listener: StreamListener | undefined;
   private readonly gate: ReadGate;
 
-  constructor(private readonly call: ServerDuplexStream<Buffer, Buffer>) {
+  constructor(
+    private readonly call: ServerDuplexStream<Buffer, Buffer>,
+    private readonly frames: CallFrames,
+  ) {
     this.gate = new ReadGate(call);
+    if (frames.acceptsGzip) this.writeCompressed = (members) => this.send(frameCompressed(members));
   }
 
   /** Starts to deliver the zone's messages. */
   listen(listener: StreamListener): void {
+    this.listener = listener;
     const ended = (reason: string): void => {
       if (this.over) return;
       this.over = true;
@@ -64,7 +85,6 @@ export class ServerStream implements ListenedStream {
     this.call.on('data', (bytes: Buffer) => {
       if (!this.over) listener.message(bytes);
     });
-    this.call.on('drain', () => listener.drain());
     this.call.on('cancelled', () => ended('its connection ended'));
     this.call.on('error', (error) => ended(error.message));
     this.call.on('end', () => {
@@ -74,7 +94,7 @@ export class ServerStream implements ListenedStream {
   }
 
   write(message: Buffer): boolean {
-    return this.over || this.call.write(message);
+    return this.send(frameMessage(message));
   }
 
   pause(): void {
@@ -88,6 +108,21 @@ export class ServerStream implements ListenedStream {
   end(reason: StreamEndReason, detail: string): void {
     if (this.over) return;
     this.call.emit('error', Object.assign(new Error(detail), { code: CODES[reason], details: detail }));
+  }
+
+  private send(frame: Buffer): boolean {
+    if (this.over) return true;
+    this.queued += 1;
+    this.frames.write(frame, () => this.sent());
+    this.isFull = this.queued >= MAX_QUEUED;
+    return !this.isFull;
+  }
+
+  private sent(): void {
+    this.queued -= 1;
+    if (!this.isFull || this.queued > 0) return;
+    this.isFull = false;
+    this.listener?.drain();
   }
 }
 

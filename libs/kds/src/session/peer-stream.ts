@@ -28,6 +28,8 @@ export interface StreamListener {
 export interface PeerStream {
   /** Returns false if the message is buffered but the peer reads too slowly; wait for `drain`. */
   write(message: Buffer): boolean;
+  /** As `write`, for the gzip members whose content is a message; absent if the peer does not read gzip. */
+  readonly writeCompressed?: ((members: readonly Buffer[]) => boolean) | undefined;
   /** Ends the stream for both sides. Only the first call has an effect. */
   end(reason: StreamEndReason, detail: string): void;
 }

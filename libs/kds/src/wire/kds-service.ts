@@ -4,7 +4,7 @@ import { KDSSyncServiceService } from '@causeway/proto-gen';
 /**
  * Maximum message size of both ends: a Kuma peer gets all resources of a kind in one message (docs/reference/kds-wire.md §1.1).
  */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** Maximum size of a chunk of a first state between Causeway peers (docs/design.md §5 cw-chunk). */
 export const CHUNK_BYTES = 256 * 1024;

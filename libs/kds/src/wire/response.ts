@@ -71,9 +71,24 @@ export interface IncomingResponse extends ResponseHead {
 }
 
 /** Encodes a DeltaDiscoveryResponse; the bytes of its resources are copied, not encoded again. */
-export function encodeResponse(response: OutgoingResponse): Buffer {
-  const head = response.position === undefined ? [] : [versionField(response.position)];
-  return Buffer.concat([...head, ...response.resources.map((resource) => resource.entry), tail(response)]);
+export function encodeResponse({ resources, ...rest }: OutgoingResponse): Buffer {
+  return Buffer.concat([...resources.map(({ entry }) => entry), encodeResponseWithout(rest)]);
+}
+
+/** Encodes what a DeltaDiscoveryResponse has beside its resources, whose bytes may stand before it. */
+export function encodeResponseWithout(response: Omit<OutgoingResponse, 'resources'>): Uint8Array {
+  const { kind, nonce, controlPlane, removed, position } = response;
+  const out = new BinaryWriter();
+  const text = (field: number, value: string): BinaryWriter => out.uint32(field * 8 + 2).string(value);
+  if (position !== undefined) text(Field.systemVersion, String(position.revision));
+  text(Field.typeUrl, kind);
+  text(Field.nonce, nonce);
+  for (const key of removed) text(Field.removed, formatWireKey(key));
+  out.uint32(Field.controlPlane * 8 + 2).fork();
+  text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
+  if (position !== undefined)
+    out.uint32(MARK_TAG).bytes(StateMark.encode({ mac: '', ...position, gone: [...position.gone] }).finish());
+  return out.finish();
 }
 
 /** The bytes are not a valid message, so the stream has to end. */
@@ -137,26 +152,6 @@ function split(
     else head.push(bytes.subarray(field.start, field.end));
   }
   return { head: Buffer.concat(head), entries };
-}
-
-function versionField({ revision }: StatePosition): Uint8Array {
-  return new BinaryWriter()
-    .uint32(Field.systemVersion * 8 + 2)
-    .string(String(revision))
-    .finish();
-}
-
-function tail({ kind, nonce, controlPlane, removed, position }: OutgoingResponse): Uint8Array {
-  const out = new BinaryWriter();
-  const text = (field: number, value: string): BinaryWriter => out.uint32(field * 8 + 2).string(value);
-  text(Field.typeUrl, kind);
-  text(Field.nonce, nonce);
-  for (const key of removed) text(Field.removed, formatWireKey(key));
-  out.uint32(Field.controlPlane * 8 + 2).fork();
-  text(CONTROL_PLANE_IDENTIFIER, controlPlane).join();
-  if (position !== undefined)
-    out.uint32(MARK_TAG).bytes(StateMark.encode({ mac: '', ...position, gone: [...position.gone] }).finish());
-  return out.finish();
 }
 
 function decodeGone({ mesh, zone, namespace, name }: GoneResource): GoneResource {

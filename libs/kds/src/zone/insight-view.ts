@@ -48,7 +48,7 @@ export class InsightView extends PeerIndexView {
     super(source, form, visible);
   }
 
-  override *keys(kind: string): Iterable<ResourceKey> {
+  protected override *keys(kind: string): Iterable<ResourceKey> {
     if (!isInsightKind(kind)) {
       yield* super.keys(kind);
       return;

@@ -22,6 +22,7 @@ import type { PeerStream } from '../peer-stream';
 import type { ResumePointSigner } from '../resume-points';
 import type { Direction, Session, SessionHalf } from '../session';
 import { traceSentResources } from '../session-traces';
+import type { CompressedStates } from './compressed-states';
 import type { OutboundItem } from './peer-index-view';
 
 /** Dependencies of the outbound half of a session, besides the session. */
@@ -38,6 +39,8 @@ export interface OutboundHalfOptions {
   /** Returns whether a subscribed kind must wait for now; call `resume` when it may be sent. */
   readonly isExcluded?: (kind: string) => boolean;
   readonly orders?: CountedOrderSink;
+  /** Compresses first states for all peers that read gzip. */
+  readonly compressed?: CompressedStates;
 }
 
 /** Receives the creation orders that count for resources that were sent with other ones (cw-order). */
@@ -168,10 +171,7 @@ export class OutboundHalf implements SessionHalf {
         return;
       }
       this.pacer.begin();
-      const bytes = this.encode(message);
-      this.inFlight.set(message.nonce, bytes.length);
-      this.unansweredBytes += bytes.length;
-      if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
+      if (!this.send(message)) this.fullSince = this.session.clock.now();
       if (this.session.tracer?.isOn === true) traceSentResources(this.session, message);
       if (message.put.length < LARGE_MESSAGE && this.pacer.delay > 0) this.pauseFor(this.pacer.delay);
     }
@@ -259,15 +259,32 @@ export class OutboundHalf implements SessionHalf {
     }
   }
 
-  private encode(message: OutboundMessage<OutboundItem>): Buffer {
-    return encodeResponse({
+  /** Sends a message; a first state as what all zones with the same state share, and the rest. Returns false if the peer reads too slowly. */
+  private send(message: OutboundMessage<OutboundItem>): boolean {
+    const { stream, compressed } = this.options;
+    const rest = {
       kind: message.kind,
       nonce: message.nonce,
       controlPlane: this.session.role === 'global' ? 'global' : this.session.zone,
-      resources: message.put.map((item) => item.encoded),
       removed: message.removed.map(parseWireKey),
       ...this.position(message),
-    });
+    };
+    const members = stream.writeCompressed && compressed?.members(message.parts, rest);
+    if (stream.writeCompressed && members) {
+      this.count(
+        message.nonce,
+        members.reduce((sum, { length }) => sum + length, 0),
+      );
+      return stream.writeCompressed(members);
+    }
+    const bytes = encodeResponse({ ...rest, resources: message.put.map((item) => item.encoded) });
+    this.count(message.nonce, bytes.length);
+    return stream.write(bytes);
+  }
+
+  private count(nonce: string, bytes: number): void {
+    this.inFlight.set(nonce, bytes);
+    this.unansweredBytes += bytes;
   }
 
   private position(message: OutboundMessage<OutboundItem>): { readonly position?: StatePosition } {

@@ -1,6 +1,12 @@
 import { type Identity, type Kind, type Registry, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import type { OutboundSource, OutboundResource } from '@causeway/sync';
+import {
+  KeyedFirstState,
+  type FirstState,
+  type MessageLimits,
+  type OutboundResource,
+  type OutboundSource,
+} from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
 import type { EncodedWireResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
@@ -25,6 +31,11 @@ export interface VisibilityRules {
   isVisible(kind: Kind, resource: Resource): boolean;
   /** Returns whether the peer may have received a resource of this identity earlier. */
   mayHold(kind: Kind, id: Identity): boolean;
+}
+
+/** Full states that several peers read together. */
+export interface FullStates {
+  read(kind: string, limits: MessageLimits): FirstState<OutboundItem>;
 }
 
 const ITEMS = new WeakMap<EncodedWireResource, OutboundItem>();
@@ -55,9 +66,17 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     protected readonly source: IndexViewSource,
     private readonly dialect: () => Dialect,
     private readonly rules: VisibilityRules,
+    private readonly states?: FullStates,
   ) {}
 
-  *keys(kindName: string): Iterable<ResourceKey> {
+  firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<OutboundItem> {
+    if (since === undefined && this.states) return this.states.read(kind, limits);
+    const keys = since === undefined ? this.keys(kind) : this.keysSince(kind, since);
+    return new KeyedFirstState({ keys, get: (key) => this.get(key), resumed: since !== undefined }, limits);
+  }
+
+  /** Returns identity keys of all resources of a kind that the peer may have. */
+  protected *keys(kindName: string): Iterable<ResourceKey> {
     const kind = findSyncedKind(this.source.registry, kindName);
     for (const [key, resource] of this.source.index.listEntries(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield key;
@@ -72,7 +91,8 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     return toOutboundItem(this.source.encoder, resource, this.dialect());
   }
 
-  *keysSince(kindName: string, revision: number): Iterable<ResourceKey> {
+  /** Returns identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have had. */
+  private *keysSince(kindName: string, revision: number): Iterable<ResourceKey> {
     const kind = findSyncedKind(this.source.registry, kindName);
     const { index } = this.source;
     for (const entries of [index.listEntries(kindName), index.listTombstones(kindName)]) {
@@ -91,13 +111,14 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   }
 }
 
-const CLUSTER_ID_KEY = `${CONFIG_KIND}////kuma-cluster-id`;
+const CLUSTER_ID_KEY: ResourceKey = `${CONFIG_KIND}////kuma-cluster-id`;
 
 /** The resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
 export class KumaIndexView extends PeerIndexView {
-  override *keys(kind: string): Iterable<ResourceKey> {
-    if (kind === CONFIG_KIND) yield CLUSTER_ID_KEY;
-    else yield* super.keys(kind);
+  override firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<OutboundItem> {
+    if (kind !== CONFIG_KIND) return super.firstState(kind, since, limits);
+    const keys = [CLUSTER_ID_KEY];
+    return new KeyedFirstState({ keys, get: (key) => this.get(key), resumed: false }, limits);
   }
 
   override get(key: ResourceKey): OutboundItem | undefined {
