@@ -12,7 +12,7 @@ import type { OutboundItem } from '../session/outbound/peer-index-view';
 import type { Dialect } from '../wire/dialect';
 
 /** Number of resources of a block: services of usual size fill one chunk. */
-const BLOCK_KEYS = 400;
+const BLOCK_KEYS = 350;
 
 /** Number of selections of a block that are kept; further ones are made for one zone alone. */
 const MAX_SELECTIONS = 8;
