@@ -56,8 +56,8 @@ export class LightZone {
   private readonly points = new Map<string, HandshakeRequest['resumePoints'][number]>();
   /** Resources that the global holds of this zone, from the last handshake. */
   private known = new Set<string>();
-  /** When it created each of its services, as control planes count it: an older claim would be corrected by the global. */
-  private readonly orders = new Map<string, number>();
+  /** When it created each of its services, as control planes count it, and the last revision that changed it. */
+  private readonly made = new Map<string, { readonly creationOrder: number; readonly revision: number }>();
 
   constructor(private readonly options: LightZoneOptions) {
     this.client = this.newClient();
@@ -81,8 +81,10 @@ export class LightZone {
       stream.on('error', reject).on('data', (bytes: Buffer) => {
         const request = decodeRequest(bytes);
         if (request.type === 'nack') return reject(new Error(`the global rejected: ${request.message}`));
-        if (request.type === 'subscribe') this.answer(stream, request.kind);
-        else if (request.kind === 'MeshService' && !this.next(stream)) resolve();
+        if (request.type === 'subscribe') return this.answer(stream, request.kind);
+        if (request.kind !== 'MeshService') return;
+        this.adopt(request.orders ?? []);
+        if (!this.next(stream)) resolve();
       });
     });
   }
@@ -105,7 +107,8 @@ export class LightZone {
   change(name: string): void {
     if (this.up?.destroyed !== false) throw new Error(`the stream of zone ${this.options.zone} up has ended`);
     this.revision += 1;
-    this.up.write(this.response('MeshService', [this.service(name, this.revision)], { more: false }));
+    this.made.set(name, { creationOrder: Date.now() * 1_000, revision: this.revision });
+    this.up.write(this.response('MeshService', [this.service(name)], { more: false }));
   }
 
   /** Ends without farewell, as a process does whose link is cut. */
@@ -117,6 +120,14 @@ export class LightZone {
     this.client.close();
     this.client = this.newClient();
     this.services = this.bytes = this.messages = 0;
+  }
+
+  /** Ranks services as the global does, and sends them again: until then the global notes no point to resume from. */
+  private adopt(orders: readonly { readonly name: string; readonly creationOrder: number }[]): void {
+    for (const { name, creationOrder } of orders) {
+      this.made.set(name, { creationOrder, revision: ++this.revision });
+      this.uploaded.push(name);
+    }
   }
 
   private lastKind = '';
@@ -144,6 +155,8 @@ export class LightZone {
     const resumed = this.known.has(kind);
     if (kind === 'MeshService' && !resumed) {
       this.uploaded = Array.from({ length: this.options.services }, (_, n) => `service-${n}`);
+      for (const [n, name] of this.uploaded.entries())
+        if (!this.made.has(name)) this.made.set(name, { creationOrder: Date.now() * 1_000, revision: n + 1 });
       this.next(stream);
     } else stream.write(this.response(kind, [], { more: false, resumed }));
   }
@@ -152,7 +165,7 @@ export class LightZone {
   private next(stream: Stream): boolean {
     const names = this.uploaded.splice(0, CHUNK);
     if (names.length === 0) return false;
-    const resources = names.map((name, n) => this.service(name, n + 1));
+    const resources = names.map((name) => this.service(name));
     return stream.write(this.response('MeshService', resources, { more: this.uploaded.length > 0 })) || true;
   }
 
@@ -172,9 +185,10 @@ export class LightZone {
   }
 
   /** A service as a zone's control plane makes it of a Dataplane. */
-  private service(name: string, revision: number): WireResource {
+  private service(name: string): WireResource {
     const { zone } = this.options;
-    const origin = { incarnation: 'one', revision, committedAt: Date.now() };
+    const { creationOrder, revision } = this.made.get(name) ?? { creationOrder: 0, revision: 0 };
+    const origin = { incarnation: 'one', revision, committedAt: Math.floor(creationOrder / 1_000) };
     const spec = {
       selector: { dataplaneTags: { 'kuma.io/service': name } },
       ports: [{ port: 1_000 + (revision % 60_000), targetPort: 8_080, appProtocol: 'http' }],
@@ -188,8 +202,6 @@ export class LightZone {
       'kuma.io/env': 'universal',
       'kuma.io/managed-by': 'meshservice-generator',
     };
-    const creationOrder = this.orders.get(name) ?? Date.now() * 1_000;
-    this.orders.set(name, creationOrder);
     const meta = { uid: `${zone}-${name}`, zone, namespace: 'default', generation: 1, creationOrder, origin };
     return { kind: 'MeshService', mesh: 'default', name: `${name}-${zone}-wire`, labels, spec, meta };
   }
