@@ -35,7 +35,7 @@ describe.each(['global', 'zone'])('the bundle of the program %s', (program) => {
 });
 
 /** Licences that let their packages stand in a program of another. */
-const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT'];
+const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
 
 /** What is shipped is what the bundler put into a bundle; what is installed to run and to build is more. */
 describe('the packages in the bundles', () => {

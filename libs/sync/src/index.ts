@@ -18,7 +18,7 @@ export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
 export type { OutboundSource } from './outbox-kind';
 export type { LastSent, MessageLimits, OutboundMessage, OutboundResource, StatePart } from './outbound-message';
-export { KeyedFirstState, type FirstState, type StateBlock } from './first-state';
+export { KeyedStateBlocks, type StateBlocks, type StateBlock } from './state-blocks';
 export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } from './inbox';
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';

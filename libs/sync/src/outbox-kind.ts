@@ -1,5 +1,5 @@
 import type { ResourceKey } from '@causeway/resources';
-import type { FirstState } from './first-state';
+import type { StateBlocks } from './state-blocks';
 import {
   isMessageFull,
   type LastSent,
@@ -17,7 +17,7 @@ export interface OutboundSource<S extends OutboundResource> {
    * Returns the resources of a kind that the peer may have; with `since`, those that changed or were deleted after this
    * revision and that the peer may ever have had.
    */
-  firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<S>;
+  initialState(kind: string, since: number | undefined, limits: MessageLimits): StateBlocks<S>;
   /** Returns a resource as it would be sent now; undefined if the peer may not have it or it does not exist. */
   get(key: ResourceKey): S | undefined;
   /** Revision of the index that the other methods read. */
@@ -64,7 +64,7 @@ export interface KindSubscription {
 /** One kind within an `Outbox`; the methods have the contracts of that class. */
 export class OutboxKind<S extends OutboundResource> {
   /** The first state; undefined before it starts and once all of it is sent. */
-  private first: FirstState<S> | undefined;
+  private first: StateBlocks<S> | undefined;
   private readonly dirty = new RoundRobinKeys<LastSent | undefined>();
   private inFlight: InFlightMessage | undefined;
   private offered = 0;
@@ -149,10 +149,10 @@ export class OutboxKind<S extends OutboundResource> {
     const { kind, since } = this.subscription;
     this.started = true;
     this.markBehind();
-    this.first = this.source.firstState(kind, since, this.limits);
+    this.first = this.source.initialState(kind, since, this.limits);
   }
 
-  private takeFirst(nonce: string, first: FirstState<S>): OutboundMessage<S> {
+  private takeFirst(nonce: string, first: StateBlocks<S>): OutboundMessage<S> {
     const parts = this.readParts(first, this.limits.chunked ? 1 : Infinity);
     const complete = first.remaining === 0;
     if (complete) this.first = undefined;
@@ -168,7 +168,7 @@ export class OutboxKind<S extends OutboundResource> {
   }
 
   /** Reads at most so many parts of the first state. */
-  private readParts(first: FirstState<S>, most: number): readonly StatePart<S>[] {
+  private readParts(first: StateBlocks<S>, most: number): readonly StatePart<S>[] {
     const parts: StatePart<S>[] = [];
     while (parts.length < most) {
       const block = first.next();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ResourceKey } from '@causeway/resources';
 import { Outbox } from './outbox';
-import { KeyedFirstState } from './first-state';
+import { KeyedStateBlocks } from './state-blocks';
 import { MAX_MESSAGE_ITEMS, type MessageLimits, type OutboundMessage, type OutboundResource } from './outbound-message';
 
 const KIND = 'MeshService';
@@ -17,8 +17,8 @@ class Shelf {
   time = 0;
 
   readonly source = {
-    firstState: (_: string, since: number | undefined, limits: MessageLimits) =>
-      new KeyedFirstState({ keys: this.keys(since), get: this.source.get, resumed: since !== undefined }, limits),
+    initialState: (_: string, since: number | undefined, limits: MessageLimits) =>
+      new KeyedStateBlocks({ keys: this.keys(since), get: this.source.get, resumed: since !== undefined }, limits),
     get: (key: ResourceKey) => this.items.get(key),
     revision: () => this.at,
     now: () => this.time,

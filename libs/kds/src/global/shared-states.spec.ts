@@ -95,7 +95,7 @@ class Mesh {
       return resource && this.itemFor(resource, peer, this.view);
     };
     const source = {
-      firstState: () => this.states.read(this.kind, { peer, dialect: CAUSEWAY_DIALECT, limits: LIMITS }),
+      initialState: () => this.states.read(this.kind, { peer, dialect: CAUSEWAY_DIALECT, limits: LIMITS }),
       get,
       revision: () => this.revision,
       now: () => this.time,

@@ -2,7 +2,7 @@ import { zoneOfKey, type Kind, type Resource, type ResourceKey } from '@causeway
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   isSentDownAlike,
-  type FirstState,
+  type StateBlocks,
   type MessageLimits,
   type StateBlock,
   type StatePart,
@@ -42,9 +42,9 @@ export interface SharedStateSource {
   readonly blockKeys?: number;
 }
 
-type Part = StatePart<OutboundItem>;
+type ItemsPart = StatePart<OutboundItem>;
 
-const NOTHING: Part = { put: [], gone: [], size: 0 };
+const NOTHING: ItemsPart = { put: [], gone: [], size: 0 };
 
 /**
  * First states of kinds for all zones that join. The resources of a kind stand in blocks, those of a zone together; zones
@@ -57,7 +57,7 @@ export class SharedStates {
   constructor(private readonly source: SharedStateSource) {}
 
   /** Returns the first state of a kind for a zone. */
-  read(kind: Kind, reader: StateReader): FirstState<OutboundItem> {
+  read(kind: Kind, reader: StateReader): StateBlocks<OutboundItem> {
     const state = this.states.get(kind.name) ?? new SharedState(kind, this.source);
     this.states.set(kind.name, state);
     return new ZoneState(state, reader);
@@ -113,7 +113,7 @@ class SharedState {
   }
 
   /** Returns what a zone gets of a block now; splits the block until that fits in a message. */
-  read(block: Block, reader: StateReader): Part {
+  read(block: Block, reader: StateReader): ItemsPart {
     let part = this.select(block, reader);
     while (part.size > reader.limits.bytes && part.put.length > 1) {
       this.split(block);
@@ -147,7 +147,7 @@ class SharedState {
     this.forgetSelections();
   }
 
-  private select(block: Block, { peer, dialect }: StateReader): Part {
+  private select(block: Block, { peer, dialect }: StateReader): ItemsPart {
     const { kind, source } = this;
     this.usedAt = source.now();
     if (!this.isFollowed) block.changed();
@@ -210,7 +210,7 @@ class Block {
   next: Block | undefined;
   readonly keys = new Set<ResourceKey>();
   /** What zones get of it, by what they may have and how they read it. */
-  readonly selections = new Map<string, Part>();
+  readonly selections = new Map<string, ItemsPart>();
   private known: BlockContent | undefined;
 
   content(index: IndexReader): BlockContent {
@@ -229,7 +229,7 @@ class Block {
 }
 
 /** A state as one zone reads it; blocks of which the zone gets nothing are passed over. */
-class ZoneState implements FirstState<OutboundItem> {
+class ZoneState implements StateBlocks<OutboundItem> {
   private block: Block | undefined;
   /** Number of keys in the blocks before. */
   private passed = 0;

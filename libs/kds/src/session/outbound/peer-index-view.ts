@@ -1,8 +1,8 @@
 import { type Identity, type Kind, type Registry, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import {
-  KeyedFirstState,
-  type FirstState,
+  KeyedStateBlocks,
+  type StateBlocks,
   type MessageLimits,
   type OutboundResource,
   type OutboundSource,
@@ -35,7 +35,7 @@ export interface VisibilityRules {
 
 /** Full states that several peers read together. */
 export interface FullStates {
-  read(kind: string, limits: MessageLimits): FirstState<OutboundItem>;
+  read(kind: string, limits: MessageLimits): StateBlocks<OutboundItem>;
 }
 
 const ITEMS = new WeakMap<EncodedWireResource, OutboundItem>();
@@ -69,10 +69,10 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     private readonly states?: FullStates,
   ) {}
 
-  firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<OutboundItem> {
+  initialState(kind: string, since: number | undefined, limits: MessageLimits): StateBlocks<OutboundItem> {
     if (since === undefined && this.states) return this.states.read(kind, limits);
     const keys = since === undefined ? this.keys(kind) : this.keysSince(kind, since);
-    return new KeyedFirstState({ keys, get: (key) => this.get(key), resumed: since !== undefined }, limits);
+    return new KeyedStateBlocks({ keys, get: (key) => this.get(key), resumed: since !== undefined }, limits);
   }
 
   /** Returns identity keys of all resources of a kind that the peer may have. */
@@ -115,10 +115,10 @@ const CLUSTER_ID_KEY: ResourceKey = `${CONFIG_KIND}////kuma-cluster-id`;
 
 /** The resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
 export class KumaIndexView extends PeerIndexView {
-  override firstState(kind: string, since: number | undefined, limits: MessageLimits): FirstState<OutboundItem> {
-    if (kind !== CONFIG_KIND) return super.firstState(kind, since, limits);
+  override initialState(kind: string, since: number | undefined, limits: MessageLimits): StateBlocks<OutboundItem> {
+    if (kind !== CONFIG_KIND) return super.initialState(kind, since, limits);
     const keys = [CLUSTER_ID_KEY];
-    return new KeyedFirstState({ keys, get: (key) => this.get(key), resumed: false }, limits);
+    return new KeyedStateBlocks({ keys, get: (key) => this.get(key), resumed: false }, limits);
   }
 
   override get(key: ResourceKey): OutboundItem | undefined {

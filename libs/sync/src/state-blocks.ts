@@ -10,7 +10,7 @@ export interface StateBlock<S extends OutboundResource> {
 }
 
 /** The first state of a kind for one peer, read block by block. */
-export interface FirstState<S extends OutboundResource> {
+export interface StateBlocks<S extends OutboundResource> {
   /** Returns the next block as of now; undefined at the end. */
   next(): StateBlock<S> | undefined;
   /** Number of keys that are not read yet; 0 if and only if `next` returns undefined. */
@@ -22,12 +22,12 @@ export interface KeyedStateSource<S extends OutboundResource> {
   readonly keys: Iterable<ResourceKey>;
   /** Returns a resource as it would be sent now; undefined if the peer may not have it or it does not exist. */
   readonly get: (key: ResourceKey) => S | undefined;
-  /** The peer holds an earlier state: it is told which of the keys no longer exist. */
+  /** The peer holds an earlier state, and the keys that no longer exist are sent as gone. */
   readonly resumed: boolean;
 }
 
 /** The resources of a list of keys, each read when its message is made; one block is one message. */
-export class KeyedFirstState<S extends OutboundResource> implements FirstState<S> {
+export class KeyedStateBlocks<S extends OutboundResource> implements StateBlocks<S> {
   /** Reversed, so that taking from the end keeps the order. */
   private readonly keys: ResourceKey[];
 
