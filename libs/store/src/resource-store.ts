@@ -21,7 +21,7 @@ export interface PutChange {
   readonly spec: JsonObject;
   readonly status?: JsonObject;
   /** State of the row if this write creates it; left out if the resource exists, and if another one holds the address. */
-  readonly initial?: StateBlocks;
+  readonly initial?: InitialState;
   /** Set on copies of another store's resource: these facts are kept as at the origin (docs/design.md §5). */
   readonly copy?: CopyFacts;
   /**
@@ -38,7 +38,7 @@ export interface PutChange {
 /**
  * State that control loops give a resource in the write that creates it, in place of a write of their own right after. `vip` is as in `PatchChange`.
  */
-interface StateBlocks {
+interface InitialState {
   readonly status?: JsonObject;
   readonly vip?: string;
 }
