@@ -401,8 +401,12 @@ describe('leases of agents', () => {
     }
     const same = await send(second, 'PUT', document(inbound, { labels: { team: 'db' } }));
     expect(same.status).toBe(200);
-    expect(await found('redis-8')).toMatchObject({
-      labels: { team: 'db', 'causeway.io/leased-by': expect.any(String) },
+    const labelled = await until('the first replica has the label', async () => {
+      const stored = await get('redis-8');
+      return stored?.labels.team === 'db' && stored;
+    });
+    expect(labelled).toMatchObject({
+      labels: { 'causeway.io/leased-by': expect.any(String) },
       spec: { networking: { address: '127.0.0.1', inbound } },
     });
     one.holder.setDataplanes([]);
