@@ -4,6 +4,7 @@ import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Tracer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { LeaseLookup } from './leased-dataplanes';
+import type { ZoneLiveness } from './online-zones';
 
 /** Dependencies of admission. */
 export interface AdmissionParts {
@@ -24,4 +25,6 @@ export interface AdmissionParts {
   readonly creations?: Pick<ResourceStore, 'write'> | undefined;
   /** Source of the holders of leased Dataplanes, for refusals; if absent, these name only the instances. */
   readonly leases?: LeaseLookup | undefined;
+  /** A zone that is online is deleted by force only; if absent, as any resource. */
+  readonly isZoneOnline?: ZoneLiveness | undefined;
 }

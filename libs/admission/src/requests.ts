@@ -43,6 +43,8 @@ export interface DeleteRequest extends WriteOptions {
   readonly address: WriteAddress;
   /** Marks a Mesh with members with the label `causeway.io/terminating`, so that it accepts no new ones. */
   readonly terminate?: boolean;
+  /** Deletes a Zone although it is Online. */
+  readonly force?: boolean;
 }
 
 /** The result of a put or patch. */
@@ -65,6 +67,8 @@ export interface DeleteOutcome {
   readonly id: Identity;
   /** As in `WriteOutcome`. */
   readonly revision: number;
+  /** What a forced deletion costs. */
+  readonly warnings: readonly string[];
 }
 
 /** If-Match does not match the stored state. REST answers 412; other conflicts are 409. */

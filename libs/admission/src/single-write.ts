@@ -20,6 +20,7 @@ import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { LeasedDataplanes } from './leased-dataplanes';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
+import { checkZoneDeletion } from './online-zones';
 import { checkServiceAddresses } from './service-addresses';
 import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
@@ -177,6 +178,7 @@ export async function deleteOnce(
   const leased = new LeasedDataplanes(parts.leases, request.context);
   await leased.read([stored]);
   leased.checkDelete(stored);
+  const warnings = await checkZoneDeletion(parts, stored, request);
   const isMesh = id.kind === Mesh.name;
   if (isMesh || id.kind === MetaresourceDefinition.name) await catchUp(store, index, clock);
   const declared = kindOfDefinition(stored, registry);
@@ -184,12 +186,12 @@ export async function deleteOnce(
   if (instances !== undefined) throw new InUse(instances);
   const members = isMesh ? describeMembers(id.name, registry, index) : undefined;
   if (members !== undefined) return keepMesh(parts, stored, members, request);
-  if (request.dryRun === true) return { outcome: 'deleted', id, revision };
+  if (request.dryRun === true) return { outcome: 'deleted', id, revision, warnings };
   const audit = readAuditSource(request);
   const counted = isMesh ? { mesh: id.name } : declared !== undefined && { kinds: [declared] };
   const read = counted ? { unchanged: { revision: index.point?.revision ?? 0, ...counted } } : {};
   const written = await writeOne(parts, request, { type: 'delete', id, expect: revision, audit }, read);
-  return written && { outcome: 'deleted', id, revision: written.revision };
+  return written && { outcome: 'deleted', id, revision: written.revision, warnings };
 }
 
 /** Throws InUse, after marking the Mesh as terminating if the request asks for it; undefined after a concurrent write. */

@@ -173,6 +173,8 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
   /** For a Mesh: it takes no new members from now on, even if it has members and the deletion is refused. */
   readonly terminate?: boolean;
+  /** For a Zone: it is deleted also while it is Online. */
+  readonly force?: boolean;
 }
 
 /** Options of a watch. */

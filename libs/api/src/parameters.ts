@@ -144,5 +144,9 @@ export function deleteParameters(kind: Kind) {
     'The Mesh takes no new members from now on, also where it has members and stays: it gets the label causeway.io/terminating.',
   );
   const ofMesh: { readonly terminate?: typeof terminate } = kind.name === 'Mesh' ? { terminate } : {};
-  return { ...writeParameters(kind), ...ofMesh };
+  const force = FlagParameter(
+    'The Zone is deleted also while it is Online: its names go from all other zones, connections there are cut, and it comes back while its token is valid.',
+  );
+  const ofZone: { readonly force?: typeof force } = kind.name === 'Zone' ? { force } : {};
+  return { ...writeParameters(kind), ...ofMesh, ...ofZone };
 }

@@ -2,6 +2,7 @@
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
 export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authenticator';
+export { isZoneOnline } from './global/zones/zone-insights';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions } from './kds-zone.module';

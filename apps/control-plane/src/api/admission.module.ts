@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
+import { isZoneOnline } from '@causeway/kds';
 import { injectionToken, provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { ACCESS_POLICY } from './access.module';
@@ -20,13 +21,16 @@ const provider = provideFrom(
     meshes: MESHES,
     creations: LeaderAwareWriter,
   },
-  ({ core, backend: { store, agentLeases: leases }, ...sources }) =>
+  ({ core, backend: { store, sessions, agentLeases: leases }, ...sources }) =>
     new Admission({
       ...core,
       ...sources,
       controlPlane: core.cp,
       store,
       leases,
+      ...(core.cp.role === 'global' && {
+        isZoneOnline: (zone: string) => isZoneOnline({ store, sessions, clock: core.clock }, zone),
+      }),
     }),
 );
 

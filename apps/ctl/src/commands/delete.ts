@@ -18,6 +18,7 @@ export interface DeleteOptions {
   readonly selector?: string;
   readonly dryRun?: boolean;
   readonly terminate?: boolean;
+  readonly force?: boolean;
   readonly ignoreNotFound?: boolean;
   readonly yes?: boolean;
 }
@@ -132,7 +133,7 @@ export async function removeAll(
   return failures;
 }
 
-type RemoveOptions = Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate'>;
+type RemoveOptions = Pick<DeleteOptions, 'dryRun' | 'ignoreNotFound' | 'terminate' | 'force'>;
 
 /** Prints the result of a deletion; returns whether the resource is gone. */
 type RemoveResult = (context: CommandContext) => boolean;
@@ -143,8 +144,9 @@ async function removeOne(
   { dryRun = false, ignoreNotFound = false, ...options }: RemoveOptions,
 ): Promise<RemoveResult> {
   const terminate = options.terminate === true && ref.kind === 'Mesh';
+  const force = options.force === true && ref.kind === 'Zone';
   try {
-    const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
+    const warnings = await (await context.api()).delete(ref, { dryRun, terminate, force });
     return ({ print }) => {
       print(`${formatTitle(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
       printWarnings(context, warnings);
@@ -190,6 +192,7 @@ export function registerDelete(program: Command, context: CommandContext, finish
     .option('-n, --namespace <namespace>')
     .option('--dry-run', 'check everything, delete nothing')
     .option('--terminate', 'meshes take no new members from now on, also those that have members and stay')
+    .option('--force', 'zones also while they are Online, which is an outage: --dry-run says what it costs')
     .option('--ignore-not-found', 'what is not there counts as deleted')
     .option('-y, --yes', 'do not ask')
     .action(async (words: string[], options: DeleteOptions) => finish(await remove(context, words, options)));

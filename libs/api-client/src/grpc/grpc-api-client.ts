@@ -132,7 +132,7 @@ export class GrpcApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag = '', dryRun = false }: Omit<DeleteOptions, 'terminate'> = {},
+    { etag = '', dryRun = false }: Omit<DeleteOptions, 'terminate' | 'force'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     for (const [field, named] of [['type', resource.kind] as const, ['name', resource.name] as const]) {
       if (document[field] === named) continue;
@@ -174,9 +174,9 @@ export class GrpcApiClient implements ApiClient {
 
   async delete(
     resource: ResourceRef,
-    { etag = '', dryRun = false, terminate = false }: DeleteOptions = {},
+    { etag = '', dryRun = false, terminate = false, force = false }: DeleteOptions = {},
   ): Promise<readonly string[]> {
-    const request = { name: nameMessage(resource), etag, dryRun, terminate };
+    const request = { name: nameMessage(resource), etag, dryRun, terminate, force };
     const { warnings } = await this.unary<{ warnings: string[] }>((done) =>
       this.resources.delete(request, this.metadata, deadline(), done),
     );

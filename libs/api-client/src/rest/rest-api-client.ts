@@ -115,7 +115,7 @@ export class RestApiClient implements ApiClient {
   async replace(
     resource: ResourceRef,
     document: JsonObject,
-    { etag, dryRun }: Omit<DeleteOptions, 'terminate'> = {},
+    { etag, dryRun }: Omit<DeleteOptions, 'terminate' | 'force'> = {},
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>> {
     const query = { ...readAddress(resource), dryRun };
     const request = { path: await this.findPath(resource), query, headers: ifMatch(etag), body: document };
@@ -124,8 +124,9 @@ export class RestApiClient implements ApiClient {
     return { outcome, warnings: body.warnings ?? [] };
   }
 
-  async delete(resource: ResourceRef, { etag, dryRun, terminate }: DeleteOptions = {}): Promise<readonly string[]> {
-    const query = { ...readAddress(resource), dryRun, ...(terminate ? { terminate } : {}) };
+  async delete(resource: ResourceRef, options: DeleteOptions = {}): Promise<readonly string[]> {
+    const { etag, dryRun, terminate, force } = options;
+    const query = { ...readAddress(resource), dryRun, ...(terminate && { terminate }), ...(force && { force }) };
     const request = { path: await this.findPath(resource), query, headers: ifMatch(etag) };
     return (await this.rest.call(deleteResource, request)).warnings ?? [];
   }

@@ -63,12 +63,13 @@ export class ResourceWrites {
 
   async delete(request: DeleteRequest, { write }: CallContext): Promise<DeleteResponse> {
     const { admission, queries, registry } = this.parts;
-    const { dryRun, etag, terminate } = request;
+    const { dryRun, etag, terminate, force } = request;
     const address = readNameQuery(registry, request.name, queries.defaultMesh);
     if (terminate && address.kind.name !== 'Mesh') throw refused('terminate', 'is for a Mesh');
-    const outcome = await admission.delete({ address, context: write, dryRun, terminate, ...ifMatch(etag) });
+    if (force && address.kind.name !== 'Zone') throw refused('force', 'is for a Zone');
+    const outcome = await admission.delete({ address, context: write, dryRun, terminate, force, ...ifMatch(etag) });
     if (!dryRun) queries.readYourWrites.recordWrite(outcome.revision);
-    const warnings = [...queries.inspections.deletionWarnings(outcome.id)];
+    const warnings = [...outcome.warnings, ...queries.inspections.deletionWarnings(outcome.id)];
     return { id: identityMessage(outcome.id), revision: outcome.revision, warnings };
   }
 

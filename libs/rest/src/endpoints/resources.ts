@@ -68,10 +68,12 @@ export function resourceEndpoints(sources: EndpointSources): readonly Endpoint[]
       return answerWrite(sources, call, write, await admission.patch({ ...toWriteOptions(call, write), patch }));
     }),
     kindEndpoint(deleteResource, ofOne, readWrite, async (call, write) => {
-      const { id, revision } = await admission.delete({ ...toWriteOptions(call, write), terminate: write.terminate });
+      const { terminate, force } = write;
+      const deleted = await admission.delete({ ...toWriteOptions(call, write), terminate, force });
+      const { id, revision } = deleted;
       recordWrite(sources, revision, write);
       void call.reply.header('causeway-revision', String(revision));
-      const warnings = queries.inspections.deletionWarnings(id);
+      const warnings = [...deleted.warnings, ...queries.inspections.deletionWarnings(id)];
       return warnings.length === 0 ? {} : { warnings };
     }),
   ];
@@ -139,6 +141,8 @@ interface WriteQuery {
   readonly seenFrom: string | undefined;
   /** For a DELETE of a Mesh: whether it terminates the Mesh. */
   readonly terminate: boolean;
+  /** For a DELETE of a Zone: whether it is deleted while it is Online. */
+  readonly force: boolean;
 }
 
 function readWrite(query: QueryReader, kind: Kind, { request }: Call): WriteQuery {
@@ -147,6 +151,7 @@ function readWrite(query: QueryReader, kind: Kind, { request }: Call): WriteQuer
     dryRun: query.flag('dryRun'),
     seenFrom: query.text('seenFrom'),
     terminate: query.flag('terminate'),
+    force: query.flag('force'),
   };
 }
 

@@ -130,11 +130,7 @@ export class ZoneInsights {
 
   private async findLastInsight(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
-    const { store, sessions, clock } = this.options;
-    const [entry, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
-    if (!entry) return undefined;
-    if (isLive(entry, clock.now()) && isOfSession(entry, standing)) return entry;
-    return isOnline(entry) ? { ...entry, health: 'Offline', offline: toAbandonedEnd(entry) } : entry;
+    return readLastInsight(this.options, zone);
   }
 
   private evaluate(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
@@ -171,6 +167,26 @@ export class ZoneInsights {
         .map((stream) => toSubscription(stream, instance)),
     };
   }
+}
+
+/** Sources of stored insights. */
+type StoredInsights = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'clock'>;
+
+/** Returns whether a zone has a session with any replica of this global. Throws Unavailable. */
+export async function isZoneOnline(sources: StoredInsights, zone: string): Promise<boolean> {
+  const insight = await readLastInsight(sources, zone);
+  return insight !== undefined && isOnline(insight);
+}
+
+/** Returns the insight that the replica with the zone's session wrote last; Offline if that session is over. */
+async function readLastInsight(
+  { store, sessions, clock }: StoredInsights,
+  zone: string,
+): Promise<JsonObject | undefined> {
+  const [entry, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
+  if (!entry) return undefined;
+  if (isLive(entry, clock.now()) && isOfSession(entry, standing)) return entry;
+  return isOnline(entry) ? { ...entry, health: 'Offline', offline: toAbandonedEnd(entry) } : entry;
 }
 
 /** Returns the end of a session that the last insight shows as open although its replica is gone. */

@@ -219,6 +219,8 @@ export interface DeleteRequest {
   dryRun: boolean;
   /** Of a Mesh: it takes no new members from now on, also where it has members and stays (FAILED_PRECONDITION). */
   terminate: boolean;
+  /** Of a Zone: it is deleted also while it is Online, which is refused otherwise (FAILED_PRECONDITION). */
+  force: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1640,7 +1642,7 @@ export const ApplyResult: MessageFns<ApplyResult, "causeway.v1.ApplyResult"> = {
 };
 
 function createBaseDeleteRequest(): DeleteRequest {
-  return { name: undefined, etag: "", dryRun: false, terminate: false, _unknownFields: {} };
+  return { name: undefined, etag: "", dryRun: false, terminate: false, force: false, _unknownFields: {} };
 }
 
 export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest"> = {
@@ -1658,6 +1660,9 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
     }
     if (message.terminate !== false) {
       writer.uint32(32).bool(message.terminate);
+    }
+    if (message.force !== false) {
+      writer.uint32(40).bool(message.force);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1715,6 +1720,14 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
             message.terminate = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.force = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1745,6 +1758,7 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
         ? globalThis.Boolean(object.dry_run)
         : false,
       terminate: isSet(object.terminate) ? globalThis.Boolean(object.terminate) : false,
+      force: isSet(object.force) ? globalThis.Boolean(object.force) : false,
     };
   },
 
@@ -1762,6 +1776,9 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
     if (message.terminate !== false) {
       obj.terminate = message.terminate;
     }
+    if (message.force !== false) {
+      obj.force = message.force;
+    }
     return obj;
   },
 
@@ -1776,6 +1793,7 @@ export const DeleteRequest: MessageFns<DeleteRequest, "causeway.v1.DeleteRequest
     message.etag = object.etag ?? "";
     message.dryRun = object.dryRun ?? false;
     message.terminate = object.terminate ?? false;
+    message.force = object.force ?? false;
     return message;
   },
 };
