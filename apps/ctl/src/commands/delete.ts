@@ -90,16 +90,36 @@ function kindsDeclaredBy(value: unknown): readonly string[] {
   return [kind, `${kind}.${group}`];
 }
 
-/** Asks for confirmation at a terminal before more than one resource is deleted. */
+/** Asks for confirmation at a terminal before more than one resource is deleted, or a zone by force; then says what that costs. */
 async function agreed(
   context: CommandContext,
   doomed: readonly ResourceRef[],
-  { yes, dryRun }: DeleteOptions,
+  { yes, dryRun, force }: DeleteOptions,
 ): Promise<boolean> {
-  if (doomed.length === 1 || yes || dryRun || !context.terminal) return true;
+  if (yes || dryRun || !context.terminal) return true;
+  const cost = force ? await forcedCost(context, doomed) : [];
+  if (doomed.length === 1 && cost.length === 0) return true;
   for (const ref of doomed.slice(0, SHOWN)) context.printError(`  ${formatTitle(ref)}`);
   if (doomed.length > SHOWN) context.printError(`  and ${doomed.length - SHOWN} more`);
-  return confirmed(context, `delete these ${doomed.length} resources at ${(await context.api()).server.host}?`);
+  printWarnings(context, cost);
+  const what = doomed.length === 1 ? 'this resource' : `these ${doomed.length} resources`;
+  return confirmed(context, `delete ${what} at ${(await context.api()).server.host}?`);
+}
+
+/** Returns what the server says of the deletion of zones that are Online; nothing for a zone that it would refuse. */
+async function forcedCost(context: CommandContext, doomed: readonly ResourceRef[]): Promise<readonly string[]> {
+  const costs: string[] = [];
+  for (const ref of doomed) {
+    if (ref.kind !== 'Zone') continue;
+    const api = await context.api();
+    costs.push(
+      ...(await api.delete(ref, { dryRun: true, force: true }).catch((error: unknown) => {
+        if (error instanceof ApiError && !(error instanceof ConnectionError)) return [];
+        throw error;
+      })),
+    );
+  }
+  return costs;
 }
 
 /** Maximum number of resources that the question names. */
