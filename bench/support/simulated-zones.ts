@@ -20,7 +20,7 @@ function tell(answer: Answer): void {
 /** Connects a zone and waits until it holds all that the global sends to every zone. */
 async function join({ zone, token }: SimulatedZone, order: Extract<Order, { type: 'join' }>): Promise<void> {
   const credentials = globalCredentials({ type: 'verified', authority: readFileSync(order.caFile) });
-  const joined = new TestZone(zone, { address: order.address, credentials, token: shownToken(() => token) });
+  const joined = new TestZone(zone, { addresses: [order.address], credentials, token: shownToken(() => token) });
   zones.push(joined);
   await joined.join({ port: 0 });
   await joined.holds(joined.id('Mesh', 'default'));

@@ -115,7 +115,7 @@ export class TestZone extends TestPlane {
       registry: getRegistry(this.index),
       clock: systemClock,
       logger: silentLogger,
-      address: `127.0.0.1:${global.port}`,
+      addresses: [`127.0.0.1:${global.port}`],
       credentials: ChannelCredentials.createInsecure(),
       term: { epoch: this.epoch, holder: this.holder, signal: stop.signal },
       version: '0.0.0',

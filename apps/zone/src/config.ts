@@ -81,7 +81,8 @@ export const zoneSettings = {
 export const zoneHelp: Readonly<Record<string, string>> = {
   ...sharedHelp,
   CAUSEWAY_ZONE_NAME: 'name of the zone; fixed at its first start',
-  CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://host:port or grpc://host:port of the global; none = a zone by itself',
+  CAUSEWAY_GLOBAL_ADDRESS:
+    'grpcs://host:port or grpc://host:port of the global, of each of its replicas with commas between; none = a zone by itself',
   CAUSEWAY_GLOBAL_CA_FILE: 'certificate in PEM that the global is verified by',
   CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true takes whoever answers for the global',
   CAUSEWAY_ZONE_TOKEN: 'token by which the zone joins; with a new one its session with the global begins anew',

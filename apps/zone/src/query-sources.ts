@@ -18,6 +18,7 @@ import type { ZoneSettings } from './config';
 import { WorkloadOperation } from './identity/workload-operation';
 import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './identity/workload-identity.module';
 import { ZoneLeader } from './leader/zone-leader.module';
+import { AgentRivals } from './proxies/agent-rivals';
 
 const SOURCES = {
   shared: SharedQuerySources,
@@ -39,7 +40,7 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
     const { cp } = base;
     return {
       ...base,
-      insights: zoneInsights(base.insights, sources),
+      insights: zoneInsights(core, base.insights, sources),
       issuers: { ...base.issuers, ...zoneIssuers(core, base, sources) },
       zone: {
         proxies,
@@ -89,11 +90,15 @@ function zoneIssuers(
 
 /** Returns the facts that only a zone has about its resources. */
 function zoneInsights(
+  { clock, logger, settings }: ControlPlaneCore<ZoneSettings>,
   shared: QuerySources['insights'],
-  { leader, dns, proxies, dataplaneTokens, zoneTokens }: Provided<typeof SOURCES>,
+  { leader, dns, proxies, backend, dataplaneTokens, zoneTokens }: Provided<typeof SOURCES>,
 ): NonNullable<QuerySources['insights']> {
+  const rivals = new AgentRivals({ store: backend.store, clock, logger, length: settings.CAUSEWAY_AGENT_LEASE });
   return {
     ...shared,
+    impediments: async () => [...((await shared?.impediments?.()) ?? []), ...(await leader.link.currentImpediments())],
+    rivals: () => rivals.list(),
     dnsLookup: ({ name, type }) => dns.lookup(name, type),
     insightOf: (resource) => {
       if (resource.id.kind === 'Zone') return leader.findInsight(resource);

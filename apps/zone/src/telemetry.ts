@@ -58,6 +58,7 @@ export function zoneTelemetry(
     return {
       ...base,
       warnings,
+      impediments: () => [...(base.impediments?.() ?? []), ...leader.link.impediments()],
       metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics],
     };
   });

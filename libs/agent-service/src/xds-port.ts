@@ -14,7 +14,7 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { FollowedRoutes } from '@causeway/meshes';
 import { type Clock, type Logger } from '@causeway/runtime';
 import { fillInSlices, type AgentLeaseStore, type IndexReader, type ProxySessionStore } from '@causeway/store';
-import { AgentServer } from './agents/attach-service';
+import { AgentServer, type AgentServiceOptions } from './agents/attach-service';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import {
   type AccessSource,
@@ -62,7 +62,7 @@ export interface XdsPortOptions {
   /** Resources that proxies are sent: those they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
   /** Leases of agents, and their validity without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
-  readonly leases: { readonly store: AgentLeaseStore; readonly length: number };
+  readonly leases: { readonly store: AgentLeaseStore; readonly length: number } & Pick<AgentServiceOptions, 'onHeld'>;
   /** Returns the facts of the zone that are sent to machines with Dataplanes of a mesh. */
   readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
   /** Returns the admission for Dataplanes that proxies and agents register, with these rights. */
@@ -326,6 +326,7 @@ export class XdsPort implements ObservedProxies {
       admission,
       leases: leases.store,
       leaseLength: leases.length,
+      onHeld: leases.onHeld,
       zoneFacts,
       enrolments,
       listIds: (dataplane) => listFutureSpiffeIds(index, dataplane),

@@ -26,6 +26,7 @@ export {
 } from './watch/watch-event';
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type LeadershipInsight } from './inspect/leader-checks';
+export { type AgentRival } from './inspect/plane-checks';
 export { type DraftedResource, type Insights } from './inspect/insights';
 export { type WorkloadAccess } from './workloads/workload-queries';
 export { type AuthorityAccess } from './zones/workload-authority';

@@ -56,6 +56,8 @@ export interface RestDependencies {
   /** Version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;
+  /** Port of `/ready`, which an answer to a probe at the port of REST names. */
+  readonly diagnosticsPort?: number;
   readonly observe?: RequestObserver;
   readonly tracer?: Tracer | undefined;
 }

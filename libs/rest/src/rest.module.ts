@@ -98,7 +98,7 @@ function createEndpoints({ deps, audit, batches, ending }: Provided<typeof ENDPO
     ),
     provideFrom(ENDING, {}, () => new AbortController()),
     provideFrom(ENDPOINTS, ENDPOINT_SOURCES, createEndpoints),
-    provideFrom(RouteTable, { deps: DEPENDENCIES }, ({ deps }) => new RouteTable(deps.registry)),
+    provideFrom(RouteTable, { deps: DEPENDENCIES }, ({ deps }) => new RouteTable(deps.registry, deps.diagnosticsPort)),
     provideFrom(
       RequestHooks,
       { deps: DEPENDENCIES, routes: RouteTable, signals: RequestSignals, audit: RequestAudit },

@@ -50,6 +50,8 @@ export interface PostgresStatus {
   readonly listening: boolean;
   /** The number of times that the listening connection was opened; more than one means that it broke. */
   readonly listenerConnections: number;
+  /** Why there is no listening connection, where one has failed; one line. */
+  readonly failure: string | undefined;
   /** Open connections of the pool. */
   readonly open: number;
   /** Idle ones among them. */
@@ -122,9 +124,14 @@ export class PostgresBackend {
     return new WorkerLeaseKeeper({ urls: servers.urls, lease, clock, logger, stallMs });
   }
 
+  /** Hosts, ports and database; never the password. */
+  get address(): string {
+    return this.servers.address;
+  }
+
   status(): PostgresStatus {
-    const { listening, connections } = this.listener?.status() ?? { listening: false, connections: 0 };
-    return { listening, listenerConnections: connections, ...this.database.usage() };
+    const { listening, connections, failure } = this.listener?.status() ?? { listening: false, connections: 0 };
+    return { listening, listenerConnections: connections, failure, ...this.database.usage() };
   }
 
   /** Ends watches and connections; also before and during `connect`, whose waits it ends. */

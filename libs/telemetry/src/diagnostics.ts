@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PURPOSES, type Impediment } from '@causeway/runtime';
 import type { Registry } from 'prom-client';
 import { boundedText, MAX_ITEMS } from './bounded-fields';
 
@@ -8,6 +9,8 @@ export interface DiagnosticsSources {
   readonly metrics: Registry;
   /** Returns why the program is not ready; undefined if it is. */
   readonly notReady: () => string | undefined;
+  /** Returns what the program cannot do now although it serves; `/ready` lists it as warnings. */
+  readonly impediments?: () => readonly Impediment[];
   /** Returns faults that do not stop the program; `/ready` lists them and still answers 200. */
   readonly warnings?: () => readonly string[];
 }
@@ -19,8 +22,8 @@ export interface Diagnostics {
 }
 
 /**
- * Serves `/healthy` (the process runs), `/ready` (503 with the reason until the program is ready) and `/metrics`
- * (Prometheus text). Uses plain node:http, so that it answers even if the rest of the program fails.
+ * Serves `/healthy` (the process runs), `/ready` (503 with the reason until the program is ready; `?for=writes` and
+ * `?for=traffic` also while these are stopped) and `/metrics` (Prometheus text). Uses plain node:http, so that it answers even if the rest of the program fails.
  */
 export async function serveDiagnostics(
   sources: DiagnosticsSources,
@@ -60,19 +63,33 @@ async function answer(sources: DiagnosticsSources, url: string): Promise<ProbeRe
     type: 'text/plain; charset=utf-8',
     body: `${body}\n`,
   });
-  const [path] = url.split('?');
+  const [path, query = ''] = url.split('?');
   if (path === '/healthy') return plain(200, 'healthy');
   if (path === '/ready') {
-    const reason = sources.notReady();
-    return reason === undefined ? plain(200, ['ready', ...warningLines(sources)].join('\n')) : plain(503, reason);
+    const { status, lines } = readiness(sources, new URLSearchParams(query).get('for'));
+    return plain(status, lines.join('\n'));
   }
   if (path === '/metrics')
     return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.metrics() };
   return plain(404, 'here are /healthy, /ready and /metrics');
 }
 
-function warningLines({ warnings }: DiagnosticsSources): readonly string[] {
-  const all = warnings?.() ?? [];
+/** Answers whether the program serves; for a purpose, also whether nothing stops that. */
+function readiness(
+  sources: DiagnosticsSources,
+  purpose: string | null,
+): { readonly status: number; readonly lines: readonly string[] } {
+  const asked = PURPOSES.find((one) => one === purpose);
+  if (purpose !== null && asked === undefined) return { status: 400, lines: [`for: must be ${PURPOSES.join(' or ')}`] };
+  const reason = sources.notReady();
+  if (reason !== undefined) return { status: 503, lines: [reason] };
+  const stopping = (sources.impediments?.() ?? []).filter(({ stops }) => asked !== undefined && stops.includes(asked));
+  if (stopping.length > 0) return { status: 503, lines: stopping.map((one) => boundedText(one.reason)) };
+  return { status: 200, lines: ['ready', ...warningLines(sources)] };
+}
+
+function warningLines({ warnings, impediments }: DiagnosticsSources): readonly string[] {
+  const all = [...(impediments?.() ?? []).map(({ reason }) => reason), ...(warnings?.() ?? [])];
   const shown = all.slice(0, MAX_ITEMS).map((warning) => boundedText(`warning: ${warning}`));
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown;
 }

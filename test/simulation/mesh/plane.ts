@@ -191,7 +191,7 @@ export class SimReplica {
       zone: cp.zone,
       storeId: `store-of-${cp.zone}`,
       registry: around.registry,
-      address: '',
+      addresses: [''],
       credentials: ChannelCredentials.createInsecure(),
       dial: () => around.network.dial(cp.zone, process),
       version: '0.0.0',

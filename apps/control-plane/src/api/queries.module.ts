@@ -9,6 +9,7 @@ import { INDEX, MESHES } from '../state/index.module';
 import { LeaderService } from '../leader/leader.module';
 import { namingInsights } from './naming-insights';
 import { POLICIES } from '../state/policies-follower';
+import { storeImpediments } from '../program/impediments';
 import { ROUTES } from '../state/routes-follower';
 import { VERSION } from '../version';
 
@@ -61,6 +62,8 @@ export class SharedQuerySources implements OnApplicationShutdown {
         deletionWarnings: (id) => authentication.deletionWarnings(id),
         keyFaults: () => authentication.faults(),
         leadership: () => leader.insight(),
+        impediments: () =>
+          Promise.resolve(storeImpediments({ backend, leader, leaseMs: settings.CAUSEWAY_LEADER_LEASE })),
       },
       limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };

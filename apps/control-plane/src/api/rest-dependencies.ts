@@ -41,6 +41,7 @@ function restDependencies(sources: Provided<typeof SOURCES>): RestDependencies {
     access: { authenticator: authentication.authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),
+    diagnosticsPort: settings.CAUSEWAY_DIAGNOSTICS_PORT,
     observe: (request) => {
       core.requests.observe(request);
       if (settings.CAUSEWAY_ACCESS_LOG === 'on') logger.info('request', { ...request });

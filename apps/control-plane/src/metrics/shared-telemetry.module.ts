@@ -12,6 +12,7 @@ import { controlPlaneMetrics, type MetricSources } from './metrics';
 import { GrpcCertificates, RestCertificates, type PortCertificates } from '../certificates/certificates.module';
 import type { Listener } from './end-metrics';
 import { defaultsReadiness } from '../leader/store-maintenance';
+import { storeImpediments } from '../program/impediments';
 
 /** Metrics and checks of the diagnostics port of every control plane. */
 export class SharedTelemetry {
@@ -28,12 +29,13 @@ export class SharedTelemetry {
 
   /** Returns the shared options, to which a program adds its own metrics. */
   options(): TelemetryOptions {
-    const { backend, index } = this.sources;
+    const { backend, index, leader } = this.sources;
     const { cp, registry, settings, logger, propagation, requests, calls, tracer, shutdown } = this.core;
     return {
       metrics: controlPlaneMetrics({ role: cp.role, registry, requests, calls, tracer, ...this.sources }),
       histograms: [propagation, requests.seconds, calls.seconds],
       warnings: () => [...this.certificates.flatMap((each) => each.warnings()), ...meshWarnings(this.sources.meshes)],
+      impediments: () => storeImpediments({ backend, leader, leaseMs: settings.CAUSEWAY_LEADER_LEASE }),
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,
       port: settings.CAUSEWAY_DIAGNOSTICS_PORT,

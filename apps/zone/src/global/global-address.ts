@@ -5,28 +5,43 @@ import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncO
 import type { ZoneSettings } from '../config';
 
 /** The address of a zone's global and its verification; the file of the authority is read again for each connection. */
-export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {
+export interface GlobalAddress extends Pick<ZoneSyncOptions, 'addresses' | 'credentials'> {
   readonly trust: GlobalTrust['type'];
 }
 
 /**
- * Returns the global that a zone joins, or undefined for a zone without a global: `grpcs://host:port` over TLS, `grpc://host:port` in plaintext. Any
- * other value, and contradicting settings, end the program with one line.
+ * Returns the global that a zone joins, or undefined for a zone without a global: `grpcs://host:port` over TLS, `grpc://host:port` in plaintext; of
+ * several replicas with commas between. Any other value, and contradicting settings, end the program with one line.
  */
 export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undefined {
   const given = settings.CAUSEWAY_GLOBAL_ADDRESS;
   if (given === undefined) return undefined;
-  const [, scheme, address] = /^(grpcs?):\/\/([^/]+:\d+)\/?$/.exec(given) ?? [];
-  if (address === undefined)
-    return exitWithProblems([`CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port or grpc://host:port; got "${given}"`]);
+  const parsed = parseAddresses(given);
+  if (typeof parsed === 'string') return exitWithProblems([`CAUSEWAY_GLOBAL_ADDRESS: ${parsed}; got "${given}"`]);
+  const { scheme, addresses } = parsed;
   const contradictions = contradictionsIn(settings, scheme === 'grpcs');
   if (contradictions.length > 0) return exitWithProblems(contradictions);
   const trust = (): GlobalTrust => (scheme === 'grpc' ? { type: 'plain' } : tlsTrust(settings));
   return {
-    address,
+    addresses,
     trust: scheme === 'grpc' ? 'plain' : settings.CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY ? 'unverified' : 'verified',
     credentials: () => globalCredentials(trust()),
   };
+}
+
+/** Maximum number of addresses of a global. */
+const MAX_ADDRESSES = 16;
+
+/** Returns the addresses of a setting, with the scheme that all have, or what is wrong. The scheme of the first one counts for those without. */
+function parseAddresses(given: string): { readonly scheme: string; readonly addresses: readonly string[] } | string {
+  const parts = given.split(',').map((part) => /^(?:(grpcs?):\/\/)?([^/\s]+:\d+)\/?$/.exec(part.trim()) ?? []);
+  const addresses = parts.map(([, , address]) => address ?? '');
+  const [[, scheme = ''] = []] = parts;
+  const isAnyWrong = addresses.includes('') || parts.some(([, other = scheme]) => other !== scheme);
+  if (scheme === '' || isAnyWrong)
+    return 'must be grpcs://host:port or grpc://host:port, or several with commas between, all with one scheme';
+  if (new Set(addresses).size < addresses.length) return 'names an address twice';
+  return addresses.length > MAX_ADDRESSES ? `may name ${MAX_ADDRESSES} addresses` : { scheme, addresses };
 }
 
 /** Logs a warning about disabled verification. */

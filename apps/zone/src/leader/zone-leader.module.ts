@@ -42,6 +42,7 @@ import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from '../config';
+import { GlobalLink } from '../global/global-link';
 import { ZoneTrustEvidence } from '../identity/trust-evidence';
 import { createLoops } from './zone-loops';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
@@ -68,6 +69,13 @@ const SOURCES = {
 /** The dependencies of a zone's leader, with the facts of its control plane. */
 interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly core: ControlPlaneCore<ZoneSettings>;
+  /** Addresses of the global; empty for a zone without one. */
+  readonly addresses: readonly string[];
+}
+
+/** What a term needs besides. */
+interface TermOptions extends ZoneLeaderOptions {
+  readonly link: GlobalLink;
 }
 
 /** Interval of the checks for due steps of the certificate authority, ms. */
@@ -76,6 +84,9 @@ const AUTHORITY_INTERVAL = 1_000;
 const TRUST_MARGIN = 30_000;
 /** Interval of the checks of the key that signs dataplane tokens, ms; reads the index only. */
 const KEY_INTERVAL = 10_000;
+
+/** Interval of the checks whether the session with the global is another than was written, ms. */
+const LINK_INTERVAL = 1_000;
 
 /** Interval of the checks for expired leases of agents, ms. */
 const LEASE_INTERVAL = 1_000;
@@ -101,7 +112,7 @@ class ZoneTerm implements LeaderWork {
   private isOver = false;
 
   constructor(
-    private readonly options: ZoneLeaderOptions,
+    private readonly options: TermOptions,
     private readonly term: LeaderTerm,
   ) {
     const { core, backend, index, authority, evidence } = options;
@@ -166,6 +177,11 @@ class ZoneTerm implements LeaderWork {
     const tasks = [
       ...tokenTasks({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityTasks(),
+      {
+        failure: 'the state of the session with the global could not be written',
+        every: LINK_INTERVAL,
+        run: () => this.options.link.publish(this.term),
+      },
       { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
@@ -226,9 +242,17 @@ class ZoneTerm implements LeaderWork {
 export class ZoneLeader {
   private latest: ZoneTerm | undefined;
 
-  constructor(private readonly options: ZoneLeaderOptions) {}
+  /** The session with the global, also while another replica leads. */
+  readonly link: GlobalLink;
 
-  readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
+  constructor(private readonly options: ZoneLeaderOptions) {
+    const { core, backend, addresses } = options;
+    const { clock, logger } = core;
+    this.link = new GlobalLink({ store: backend.store, clock, logger, session: () => this.session(), addresses });
+  }
+
+  readonly createTerm: LeaderTermFactory = (term) =>
+    (this.latest = new ZoneTerm({ ...this.options, link: this.link }, term));
 
   /** Returns the usage of the address ranges; empty before this replica has led. */
   pools(): ReturnType<typeof poolReports> {
@@ -269,8 +293,11 @@ export class ZoneLeader {
 /** Provides the work of a zone's leader. */
 @Module({})
 export class ZoneLeaderModule {
-  static forRoot({ imports, core }: ModuleImports & Pick<ZoneLeaderOptions, 'core'>): DynamicModule {
-    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ core, ...sources }));
+  static forRoot({
+    imports,
+    ...options
+  }: ModuleImports & Pick<ZoneLeaderOptions, 'core' | 'addresses'>): DynamicModule {
+    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ ...options, ...sources }));
     return { module: ZoneLeaderModule, imports, providers: [provider], exports: [ZoneLeader] };
   }
 }

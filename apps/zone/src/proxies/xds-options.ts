@@ -24,6 +24,7 @@ import { XdsModule, type XdsPortOptions } from '@causeway/agent-service';
 import { listVirtualRanges } from '../address-ranges';
 import type { ZoneSettings } from '../config';
 import { UpgradedSecretsModule } from '../identity/upgraded-secrets.module';
+import { AgentRivals } from './agent-rivals';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Returns the bind address of the xDS port: that of REST by default. */
@@ -102,6 +103,8 @@ function xdsOptions(
   const { routes, policies, hosts, dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates } =
     sources;
   const { clock, logger, settings, instance } = core;
+  const length = settings.CAUSEWAY_AGENT_LEASE;
+  const rivals = new AgentRivals({ store: backend.store, clock, logger, length });
   return {
     zone: settings.CAUSEWAY_ZONE_NAME,
     replica: { instance, announce: () => announce(core, backend, index), store: backend.proxies },
@@ -112,7 +115,7 @@ function xdsOptions(
     tokens: { dataplane: dataplaneTokens, zone: zoneTokens },
     enrolments,
     workloads: { certificates: workloadCertificates, authority: () => signingCertificate(authority) },
-    leases: { store: backend.agentLeases, length: settings.CAUSEWAY_AGENT_LEASE },
+    leases: { store: backend.agentLeases, length, onHeld: (claim, by) => rivals.record(claim, by) },
     zoneFacts: (mesh) => ({
       virtualRanges: listVirtualRanges(settings, meshes.state(mesh)?.parameters),
       dnsSuffixes: [...settings.CAUSEWAY_DNS_SUFFIXES],

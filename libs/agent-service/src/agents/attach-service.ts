@@ -19,7 +19,7 @@ import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-regi
 import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
 import type { ConnectionCredentials } from '@causeway/xds-server';
 import { AttachStream, type AttachCall } from './attach-stream';
-import { formatLeaseName, ReplicaLeases } from './replica-leases';
+import { formatLeaseName, ReplicaLeases, type ReplicaLeasesOptions } from './replica-leases';
 
 export interface AgentServiceOptions extends AgentRegistrationsOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
@@ -28,6 +28,8 @@ export interface AgentServiceOptions extends AgentRegistrationsOptions {
   readonly zoneFacts: (mesh: string) => ZoneFacts;
   /** Time for which a lease is valid without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly leaseLength: number;
+  /** Called when an agent is refused a Dataplane that another one holds. */
+  readonly onHeld?: ReplicaLeasesOptions['onHeld'];
   /** Maximum number of streams of all agents. */
   readonly streams: number;
   readonly clock: Clock;
@@ -53,8 +55,8 @@ export class AgentServer {
   private isClosed = false;
 
   constructor(private readonly options: AgentServiceOptions) {
-    const { leases: store, leaseLength: length, clock, logger, index, dataplaneTokens } = options;
-    this.leases = new ReplicaLeases({ store, length, clock, logger });
+    const { leases: store, leaseLength: length, onHeld, clock, logger, index, dataplaneTokens } = options;
+    this.leases = new ReplicaLeases({ store, length, onHeld, clock, logger });
     this.registrations = new AgentRegistrations(options);
     this.log = new CallerLog(logger, clock);
     this.stops = [

@@ -1,6 +1,14 @@
 import { Unavailable } from '@causeway/resources';
 import { type Clock, errorText, type Logger, sleepUntilTick, splitIntoBatches } from '@causeway/runtime';
-import type { AgentLeaseStore, HeldLease, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
+import type {
+  AgentLease,
+  AgentLeaseStore,
+  HeldLease,
+  LeaseResult,
+  LeaseClaim,
+  LeaseKey,
+  LeaseRenewal,
+} from '@causeway/store';
 
 /** Stream of an agent, as seen by the keeper of its leases. */
 export interface LeaseSession {
@@ -22,6 +30,8 @@ export interface ReplicaLeasesOptions {
   readonly store: Pick<AgentLeaseStore, 'take' | 'renew' | 'drop'>;
   /** Time for which a lease is valid without a heartbeat, ms. */
   readonly length: number;
+  /** Called when a claim is refused, since another agent holds the lease. */
+  readonly onHeld?: ((claim: LeaseClaim, by: AgentLease) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -79,7 +89,11 @@ export class ReplicaLeases {
   claim(claim: LeaseClaim): Promise<LeaseResult> {
     return new Promise((resolve, reject) => {
       const { mesh, namespace, name } = claim;
-      this.waiting.push({ mesh, namespace, name, claim, resolve, reject });
+      const answered = (answer: LeaseResult): void => {
+        if (answer.type === 'held') this.options.onHeld?.(claim, answer.by);
+        resolve(answer);
+      };
+      this.waiting.push({ mesh, namespace, name, claim, resolve: answered, reject });
       void this.takeWaiting();
     });
   }

@@ -122,6 +122,8 @@ const DOCTOR_CHECKS = [
   'leader',
   'tokens',
   'keys',
+  'readiness',
+  'copies',
 ] as const;
 export type DoctorCheckName = (typeof DOCTOR_CHECKS)[number];
 

@@ -39,7 +39,7 @@ describe("a zone's session with the global", () => {
       logger: silentLogger,
       version: '0.0.0',
       maintenance: zone.store,
-      address: `127.0.0.1:${global.port}`,
+      addresses: [`127.0.0.1:${global.port}`],
       credentials: ChannelCredentials.createInsecure(),
     });
     let isOver = false;

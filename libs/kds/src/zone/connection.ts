@@ -52,10 +52,10 @@ interface OpenSession extends ZoneSessionParts {
   readonly compactionRevision: number;
 }
 
-/** Does the handshake and opens both streams. Rejects if the global cannot be reached or refuses. */
-export async function connect(options: ZoneSyncOptions): Promise<GlobalConnection> {
+/** Does the handshake with the replica at an address and opens both streams. Rejects if the global cannot be reached or refuses. */
+export async function connect(options: ZoneSyncOptions, address: string): Promise<GlobalConnection> {
   const token = options.token?.current();
-  const transport = options.dial?.() ?? dialGlobal(options);
+  const transport = options.dial?.() ?? dialGlobal(options, address);
   const stopped = new AbortController();
   const stop = (): void => {
     stopped.abort();
@@ -96,7 +96,7 @@ export async function connect(options: ZoneSyncOptions): Promise<GlobalConnectio
   }
 }
 
-function dialGlobal({ address, credentials, clock }: ZoneSyncOptions): ZoneTransport {
+function dialGlobal({ credentials, clock }: ZoneSyncOptions, address: string): ZoneTransport {
   return new GrpcZoneTransport(address, typeof credentials === 'function' ? credentials() : credentials, clock);
 }
 

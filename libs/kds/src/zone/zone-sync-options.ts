@@ -13,11 +13,11 @@ export interface ZoneSyncOptions extends SyncOptions {
   readonly zone: string;
   /** Identifies the zone's store across all its incarnations: the global binds the zone's name to it. */
   readonly storeId: string;
-  /** `host:port` of the global. */
-  readonly address: string;
+  /** `host:port` of the global's replicas, tried in turn; one at least. */
+  readonly addresses: readonly string[];
   /** A function is called for each connection, so that a replaced authority takes effect. */
   readonly credentials: ChannelCredentials | (() => ChannelCredentials);
-  /** Opens a connection over a transport other than gRPC to `address`. */
+  /** Opens a connection over a transport other than gRPC. */
   readonly dial?: () => ZoneTransport;
   /** The leader's term: its epoch fences all writes, and the session ends with it. */
   readonly term: LeaderTerm;

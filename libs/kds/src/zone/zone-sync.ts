@@ -3,7 +3,7 @@ import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, computeHealth } from '../session/kind-report';
-import { toRetryDelay } from './zone-transport';
+import { isUnauthenticated, toRetryDelay } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import type { ZoneSyncOptions } from './zone-sync-options';
@@ -18,6 +18,8 @@ export interface ZoneSyncStatus {
   readonly peer?: 'causeway' | 'kuma';
   /** Why the last session ended, or why none could be opened. */
   readonly lastError?: string;
+  /** Why the global refused the zone's token; absent since it accepted one, and before. */
+  readonly refusal?: string;
   /** Since when there is no session, ms since 1970; absent during a session. */
   readonly disconnectedSince?: number;
   /** Kinds whose whole state from the global has been stored in this session. */
@@ -57,14 +59,18 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: GlobalConnection | undefined;
   let lastError: string | undefined;
+  let refusal: string | undefined;
+  const addresses = new AddressRounds(options.addresses);
   let awaySince = clock.now();
 
   /** Runs one session; resolves with the error that ended or prevented it. */
   const session = async (): Promise<unknown> => {
     const token = followToken(options);
     try {
-      connection = await connect(options);
+      connection = await connect(options, addresses.current);
       backoff.reset();
+      addresses.reached();
+      refusal = undefined;
       const reason = await Promise.race([connection.ended, token.replaced]);
       awaySince = clock.now();
       return reason;
@@ -77,13 +83,17 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     }
   };
 
+  /** Logs why there is no session, turns to the next replica, and waits: shortly where another one was not tried yet. */
   const pauseAfter = async (error: unknown): Promise<void> => {
     const missing = error instanceof CredentialsMissing;
     const reason = typeof error === 'string' ? error : errorText(error);
     if (!missing || reason !== lastError)
-      logger.warn('no session with the global, trying again', { address: options.address, error: reason });
+      logger.warn('no session with the global, trying again', { address: addresses.current, error: reason });
     lastError = reason;
-    await clock.sleep(missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), toRetryDelay(error)), term.signal);
+    if (isUnauthenticated(error)) refusal = reason;
+    if (missing) return clock.sleep(CREDENTIALS_POLL_INTERVAL, term.signal);
+    const pause = addresses.next() ? 0 : backoff.next();
+    await clock.sleep(Math.max(pause, toRetryDelay(error)), term.signal);
   };
 
   return {
@@ -99,10 +109,37 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       connected: connection !== undefined,
       ...(connection ? toStatus(connection) : { disconnectedSince: awaySince }),
       ...(lastError === undefined ? {} : { lastError }),
+      ...(refusal === undefined ? {} : { refusal }),
       complete: connection?.complete() ?? [],
       kinds: connection?.reports() ?? [],
     }),
   };
+}
+
+/** The addresses of the global, in rounds: each is tried once before the next pause. */
+class AddressRounds {
+  private at = 0;
+  private tried = 1;
+
+  constructor(private readonly addresses: readonly string[]) {}
+
+  get current(): string {
+    return this.addresses[this.at] ?? '';
+  }
+
+  /** Begins a round: this address has answered. */
+  reached(): void {
+    this.tried = 1;
+  }
+
+  /** Turns to the next address; returns whether it was not tried yet in this round. */
+  next(): boolean {
+    this.at = (this.at + 1) % this.addresses.length;
+    this.tried += 1;
+    if (this.tried <= this.addresses.length) return true;
+    this.tried = 1;
+    return false;
+  }
 }
 
 /** Returns `replaced`, which resolves with the reason when the zone's token is no longer the current one. */

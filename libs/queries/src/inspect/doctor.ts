@@ -1,13 +1,14 @@
 import type { Diagnosis, Finding } from '@causeway/api';
 import { leaseHold } from '@causeway/controllers';
 import type { Meshes } from '@causeway/meshes';
-import type { ControlPlane, Registry } from '@causeway/resources';
+import { ownZone, type ControlPlane, type Registry } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
 import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import { doctorChecks, type DoctorCheck, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
 import { leaderChecks } from './leader-checks';
+import { planeChecks, readOr } from './plane-checks';
 import { tokenChecks } from './token-checks';
 
 /** Maximum number of findings of one check in a report. */
@@ -50,13 +51,24 @@ export class Doctor {
   private async run(signal: AbortSignal): Promise<Diagnosis> {
     const { registry, cp, index, meshes, store, insights, clock, userTokens, zoneTokens } = this.sources;
     const checks: CheckReport[] = [];
-    const zones = await this.zones(signal);
-    const tokens = { user: (await userTokens?.list()) ?? [], zone: (await zoneTokens?.list()) ?? [] };
     // Without its store a control plane can still report problems of the rest.
-    const hold = await leaseHold(store).catch(() => undefined);
+    const unread: string[] = [];
+    const zones = await readOr('sessions of zones', [], unread, () => this.zones(signal));
+    const tokens = await readOr('tokens', { user: [], zone: [] }, unread, async () => ({
+      user: (await userTokens?.list()) ?? [],
+      zone: (await zoneTokens?.list()) ?? [],
+    }));
+    const hold = await readOr('leases', undefined, unread, () => leaseHold(store));
+    const rivals = await readOr('copies of machines', [], unread, async () => (await insights.rivals?.()) ?? []);
+    const impediments = (await insights.impediments?.()) ?? [];
     const input = { registry, cp, index, meshes, zones, leaseHold: hold };
     const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
-    const all = [...doctorChecks(input), ...leaderChecks(insights.leadership?.()), ...tokenChecks(secrets)];
+    const all = [
+      ...doctorChecks(input),
+      ...leaderChecks(insights.leadership?.()),
+      ...tokenChecks(secrets),
+      ...planeChecks({ zone: ownZone(cp), impediments, unread, rivals }),
+    ];
     for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
   }

@@ -2,8 +2,9 @@ import type { DnsLookup, GeneratorDryRun, HostnameEntry, HostnameExplanation } f
 import type { HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
-import { splitIntoBatches, type SortedPage } from '@causeway/runtime';
+import { splitIntoBatches, type Impediment, type SortedPage } from '@causeway/runtime';
 import type { LeadershipInsight } from './leader-checks';
+import type { AgentRival } from './plane-checks';
 
 /** A query to the zone's DNS server; `type` defaults to A. */
 export interface DnsQuestion {
@@ -42,6 +43,10 @@ export interface Insights {
   readonly keyFaults?: () => readonly string[];
   /** Returns the leader, as this replica sees it. */
   readonly leadership?: () => LeadershipInsight | undefined;
+  /** Returns what this control plane cannot do now, but for what `leadership` says. */
+  readonly impediments?: () => Promise<readonly Impediment[]>;
+  /** Returns the agents that ask for a Dataplane which another one holds. Throws Unavailable. */
+  readonly rivals?: () => Promise<readonly AgentRival[]>;
   /** Returns the zone's DNS answer, and the reason. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => DnsLookup | Promise<DnsLookup>;
   /** Returns reported facts about a Zone or Dataplane: sessions, versions, lag; undefined if there are none. */

@@ -19,7 +19,10 @@ interface Route {
 export class RouteTable {
   private readonly routes = new Map<string, Route>();
 
-  constructor(private readonly registry: Registry) {}
+  constructor(
+    private readonly registry: Registry,
+    private readonly diagnosticsPort = DIAGNOSTICS_PORT,
+  ) {}
 
   /** Adds a route; `path` has `:name` parameters. */
   add(methods: string | readonly string[], path: string): void {
@@ -42,7 +45,13 @@ export class RouteTable {
   /** Returns the error for a request that no route matches: 405 if the path has other methods, else 404 with a suggestion. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
     const allowed = this.allowedFor(url);
-    if (allowed.length === 0) return new HttpError(404, unknownPath(stripQuery(url), this.registry));
+    const path = stripQuery(url);
+    if (allowed.length === 0 && DIAGNOSTICS.includes(path))
+      return new HttpError(
+        404,
+        `${path} is not at this port but at the diagnostics port, ${this.diagnosticsPort} here`,
+      );
+    if (allowed.length === 0) return new HttpError(404, unknownPath(path, this.registry));
     const allow = allowed.join(', ');
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
@@ -89,6 +98,11 @@ function kindPath(kind: Kind, mesh: string, name?: string): string {
   ];
   return `/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
 }
+
+/** Port of diagnostics where nothing else is set. */
+const DIAGNOSTICS_PORT = 5_680;
+/** Paths of the diagnostics port. */
+const DIAGNOSTICS = ['/ready', '/healthy', '/metrics'];
 
 /** Returns the detail of a 404, with the nearest path if there is one. */
 export function unknownPath(whole: string, registry: Registry): string {

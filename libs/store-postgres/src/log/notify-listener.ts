@@ -28,14 +28,16 @@ export class NotifyListener {
   private connected = false;
   private connections = 0;
   private wasSilent = false;
+  /** Why the last connection ended or failed; undefined while there is one. */
+  private failure: string | undefined;
   private readonly running: Promise<void>;
 
   constructor(private readonly options: NotifyListenerOptions) {
     this.running = this.run();
   }
 
-  status(): { readonly listening: boolean; readonly connections: number } {
-    return { listening: this.connected, connections: this.connections };
+  status(): { readonly listening: boolean; readonly connections: number; readonly failure?: string | undefined } {
+    return { listening: this.connected, connections: this.connections, failure: this.failure };
   }
 
   async close(): Promise<void> {
@@ -50,7 +52,8 @@ export class NotifyListener {
         await this.listenOnce();
       } catch (error) {
         if (this.closing.signal.aborted) return;
-        logger.warn('listening to the database failed, connecting again', { error: errorText(error) });
+        this.failure = errorText(error);
+        logger.warn('listening to the database failed, connecting again', { error: this.failure });
       }
       await clock.sleep(this.backoff.next(), this.closing.signal);
     }
@@ -82,6 +85,7 @@ export class NotifyListener {
 
   private listening(): void {
     this.connected = true;
+    this.failure = undefined;
     this.connections++;
     this.backoff.reset();
     for (const call of Object.values(this.options.channels)) call(undefined);

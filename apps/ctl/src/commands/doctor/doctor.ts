@@ -27,6 +27,8 @@ const TITLES: Readonly<Record<string, string>> = {
   leader: 'who leads, and what decides it',
   tokens: 'tokens that end soon',
   keys: 'keys and certificates that cannot be used',
+  readiness: 'what this control plane cannot do now',
+  copies: 'machines that are copies of another',
 };
 
 /**
@@ -36,7 +38,7 @@ const TITLES: Readonly<Record<string, string>> = {
 export async function doctor(context: CommandContext, { output }: DoctorOptions): Promise<number> {
   const seen = await diagnoseFromHere(context);
   const report = seen.reached ? await serverReport(context) : { checks: [], findings: [] };
-  const connection = [...seen.findings, ...report.findings];
+  const connection = [...seen.findings.filter((one) => !isFoundThere(one, report)), ...report.findings];
   const total = connection.length + report.checks.reduce((sum, check) => sum + check.total, 0);
   if (output !== 'table') context.print(structured({ total, connection, checks: report.checks }, output));
   else if (total === 0) context.print('nothing is wrong that can be seen from here');
@@ -50,6 +52,12 @@ export async function doctor(context: CommandContext, { output }: DoctorOptions)
 interface ServerReport {
   readonly checks: Diagnosis['checks'];
   readonly findings: readonly ConnectionFinding[];
+}
+
+/** Returns whether the control plane finds the same by itself: its diagnostics port and its doctor have one source. */
+function isFoundThere({ what }: ConnectionFinding, { checks }: ServerReport): boolean {
+  const timeless = (text: string): string => text.replace(/since \d+ s/g, '');
+  return checks.some(({ findings }) => findings.some((one) => timeless(what).startsWith(timeless(one.what))));
 }
 
 /** Returns the control plane's own findings; for a caller without the right to read them, a finding about that. */
