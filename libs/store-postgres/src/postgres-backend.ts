@@ -16,6 +16,7 @@ import { PostgresLease } from './lease/postgres-lease';
 import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
 import type { DatabaseServers } from './servers/database-servers';
+import { isUnverified } from './servers/server-tls';
 import { databaseServers } from './servers/server-urls';
 import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresAudit } from './audit/postgres-audit';
@@ -145,6 +146,11 @@ export class PostgresBackend {
   private async open(signal: AbortSignal): Promise<void> {
     const { startTimeout: timeout = 60_000, tolerateNewer = false } = this.options;
     const { servers, clock, logger, database, leaseDatabase } = this;
+    if (servers.urls.some(isUnverified))
+      logger.warn('the certificate of Postgres is not verified: use sslmode=verify-full', {
+        setting: 'DATABASE_URL',
+        sslmode: 'require',
+      });
     await readyDatabase({ servers, clock, logger, timeout, signal }, async () => {
       await migrate({ servers, logger, tolerateNewer });
       await database.connect();

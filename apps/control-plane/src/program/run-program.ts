@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { getRegistry } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { LocalSocket, REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
-import { aborted, systemClock, type Settings } from '@causeway/runtime';
+import { aborted, systemClock, type Logger, type Settings } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { createLogger, ProgramTracer, type ProgramLogger } from '@causeway/telemetry';
 import { prepareAdminSocket } from './admin-socket';
@@ -37,6 +37,20 @@ interface ProgramConfig<S extends SharedSettings> {
   readonly unknownVariables: readonly string[];
 }
 
+/** Writes warnings of Node and of packages into the log, once each, in place of Node's own lines on stderr. */
+function logWarnings(logger: Logger): void {
+  const seen = new Set<string>();
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    const isNew = !seen.has(message) && seen.size < MAX_WARNINGS;
+    seen.add(message);
+    if (isNew) logger.warn('a warning of the runtime', { name, warning: message });
+  });
+}
+
+/** Maximum number of warnings of the runtime in a log. */
+const MAX_WARNINGS = 100;
+
 /** Opens the log and installs handlers for the signals of the process. */
 export function createProgram<S extends SharedSettings>(cp: ControlPlane, config: ProgramConfig<S>): Program<S> {
   const { values: settings, redacted, unknownVariables } = config;
@@ -46,6 +60,7 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   grpcCertificateSource(settings);
   const logger = createLogger({ level: settings.LOG_LEVEL, program: programName(cp), pretty: process.stdout.isTTY });
   const shutdown = shutdownSignal(() => logger);
+  logWarnings(logger);
   logger.info('starting', { version: VERSION, settings: redacted });
   if (unknownVariables.length > 0)
     logger.warn('variables that are not settings of this program are ignored', {

@@ -1,6 +1,7 @@
 import { parseServerList } from '@causeway/runtime';
 import { DatabaseServers } from './database-servers';
 import { DEFAULT_PORT } from './server-addresses';
+import { driverParameters, tlsFault } from './server-tls';
 
 /** Servers that `DATABASE_URL` names, or its fault. No reason contains its password. */
 export type ServerUrls =
@@ -8,6 +9,8 @@ export type ServerUrls =
   | { readonly ok: false; readonly reason: string };
 
 const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
+/** A query with parameters of TLS; any other URL stays as it is. */
+const TLS = /\bssl(mode|rootcert)=/;
 const PRIMARY_WORDS = ['read-write', 'primary'];
 
 /**
@@ -16,8 +19,12 @@ const PRIMARY_WORDS = ['read-write', 'primary'];
  */
 export function serverUrls(url: string): ServerUrls {
   const [, before = '', hosts = '', path = '', query = ''] = SEVERAL.exec(url) ?? [];
-  if (!hosts.includes(',') && !query.includes('target_session_attrs')) return { ok: true, urls: [url] };
-  const parameters = new URLSearchParams(query);
+  const given = new URLSearchParams(query);
+  const fault = tlsFault(given);
+  if (fault !== undefined) return bad(fault);
+  const parameters = driverParameters(given);
+  if (!hosts.includes(',') && !given.has('target_session_attrs'))
+    return { ok: true, urls: [TLS.test(query) ? `${before}${hosts}${path}?${parameters.toString()}` : url] };
   const wanted = parameters.get('target_session_attrs') ?? 'read-write';
   if (!PRIMARY_WORDS.includes(wanted))
     return bad(`target_session_attrs must be ${PRIMARY_WORDS.join(' or ')}: a control plane writes`);
