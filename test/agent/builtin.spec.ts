@@ -102,7 +102,7 @@ describe('an agent whose builtin plane has several processes', () => {
     const what = 'x-forwarded-client-cert is passed on as the caller sends it';
     await until('its status', async () => (await plane())?.unobeyed?.parts.some((part) => part.what === what));
     expect((await agent.command('status')).text).toMatch(new RegExp(`not obeyed +\\S+: ${what}`));
-    expect(await metrics()).toMatch(/^causeway_agent_plane_unobeyed\{proxy="default.web-1"\} 1$/m);
+    expect(await metrics()).toMatch(/^causeway_agent_plane_unobeyed\{proxy="default.web-1"\} 0$/m);
     const condition = await until('a condition', async () => {
       const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
       const { status } = (await answer.json()) as { status?: { conditions?: readonly { readonly type: string }[] } };

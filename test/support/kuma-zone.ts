@@ -30,6 +30,7 @@ export class KumaZone {
   private client: Client | undefined;
   private readonly heard = new Map<string, readonly WireResource[]>();
   private nonce = 0;
+  private readonly streams: Stream[] = [];
 
   constructor(readonly zone: string) {}
 
@@ -77,6 +78,11 @@ export class KumaZone {
     return this.heard.get(kind) ?? [];
   }
 
+  /** Cancels its streams; the connection stays. */
+  cancel(): void {
+    for (const stream of this.streams.splice(0)) stream.cancel();
+  }
+
   /** Ends both streams. */
   leave(): void {
     this.client?.close();
@@ -88,6 +94,7 @@ export class KumaZone {
     const { path, requestSerialize, responseDeserialize } = kdsSyncService[method];
     const headers = encodeZoneHeaders({ zone: this.zone, version: '2.14.3' });
     const stream = this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers);
+    this.streams.push(stream);
     return stream.on('error', () => undefined);
   }
 }

@@ -31,6 +31,12 @@ export class Link {
     this.reset();
   }
 
+  /** As `cut`, but connections end as if each side had closed them. */
+  end(): void {
+    this.carriage = { type: 'cut' };
+    for (const socket of this.sockets) socket.end();
+  }
+
   /** Open connections stay open and carry nothing any more; new ones neither. */
   silence(): void {
     this.carriage = { type: 'silent' };

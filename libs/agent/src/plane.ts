@@ -17,6 +17,8 @@ export interface UnsupportedFeature {
   /** Name of the listener. */
   readonly name: string;
   readonly what: string;
+  /** Set for what no dataplane of this mode does, whatever is configured: nobody has asked for it. */
+  readonly isInherent?: true;
 }
 
 /** Ids of the running processes, and number of restarts. */

@@ -104,6 +104,12 @@ export class Http2Streams {
     return encodings?.split(',').some((encoding) => encoding.trim() === 'gzip') === true;
   }
 
+  /** Returns whether the connection of a call still stands. */
+  isConnected(metadata: Metadata): boolean {
+    const session = this.streams.get(metadata)?.session;
+    return session !== undefined && !session.destroyed && !session.closed && !session.socket.destroyed;
+  }
+
   /** Resets a call immediately and drops the data that its peer has not read. The connection and its other calls stay. */
   reset(metadata: Metadata): void {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);

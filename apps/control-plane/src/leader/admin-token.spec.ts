@@ -6,7 +6,7 @@ import { coreKinds } from '@causeway/kinds';
 import { silentLogger, type LogFields } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
-import { ensureAdminToken } from './admin-token';
+import { ensureAdminToken, stateFolder } from './admin-token';
 import type { SharedSettings } from '../settings/settings';
 
 const YEAR = 8_760 * 3_600_000;
@@ -39,6 +39,17 @@ describe('the first token of an administrator', () => {
     authentication.close();
     await plane.close();
     rmSync(folder, { recursive: true });
+  });
+
+  it('is in the state folder of the user; of one without a name or a home in the working folder, which is that of the unit', () => {
+    const east = { role: 'zone', zone: 'east', federated: true } as const;
+    const nameless = (): string => {
+      throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)');
+    };
+    const settings = { CAUSEWAY_ADMIN_TOKEN_FILE: undefined };
+    expect(stateFolder(east, settings, () => '/home/anna')).toBe('/home/anna/.local/state/causeway/zone-east');
+    expect(stateFolder(east, settings, nameless)).toBe(process.cwd());
+    expect(stateFolder(east, settings, () => '/')).toBe(process.cwd());
   });
 
   it('is not written where the setting is off', async () => {

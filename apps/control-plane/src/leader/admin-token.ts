@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -58,15 +59,27 @@ export async function ensureAdminToken(context: TokenTaskContext, tokens: Authen
 
 /**
  * Returns the folder for files of the first start: that of `CAUSEWAY_ADMIN_TOKEN_FILE`, else the user's state folder by
- * the XDG defaults.
+ * the XDG defaults. A user without a home, or without a name, as a dynamic one of systemd where libnss-systemd is not
+ * installed, has the working folder, which the units make the state folder.
  */
 export function stateFolder(
   cp: ControlPlane,
   { CAUSEWAY_ADMIN_TOKEN_FILE: file }: Pick<ControlPlaneCore['settings'], 'CAUSEWAY_ADMIN_TOKEN_FILE'>,
+  readHome: () => string = homedir,
 ): string {
   if (file !== undefined && file !== 'off') return dirname(file);
   const name = cp.role === 'global' ? 'global' : `zone-${cp.zone}`;
-  return join(homedir(), '.local', 'state', 'causeway', name);
+  const ofUser = join(findHome(readHome), '.local', 'state', 'causeway', name);
+  return ofUser.startsWith('/.local/') && !existsSync(ofUser) ? process.cwd() : ofUser;
+}
+
+/** Returns the home of this user; `/` if it has none, which Node throws for where the user has no name. */
+function findHome(readHome: () => string): string {
+  try {
+    return readHome();
+  } catch {
+    return '/';
+  }
 }
 
 type Issued = Awaited<ReturnType<Authentication['tokens']['issue']>>;

@@ -3,6 +3,7 @@ import type { Clock } from '@causeway/runtime';
 import type { CacheChange } from '../resources/resource-cache';
 import type { DecodedCluster } from './decode/clusters';
 import type { DecodedListener } from './decode/listeners';
+import { isInherentLack } from './decode/filters';
 import { DecodedResources, type PlaneResources } from './decoded-resources';
 import { ConnectionLimiter, PlaneListener, type ListenerTools } from './listen/plane-listener';
 import { YoungGarbage } from './listen/young-garbage';
@@ -77,7 +78,11 @@ export class PlaneCore implements PlaneEngine {
         const ofRoutes = choice.type === 'by routes' ? this.decoded.route(choice.routes)?.unsupported : undefined;
         return ofRoutes === undefined ? unsupported : [...unsupported, ofRoutes];
       });
-      return [...new Set(lost)].map((what) => ({ name, what }));
+      return [...new Set(lost)].map((what) => ({
+        name,
+        what,
+        ...(isInherentLack(what) && { isInherent: true as const }),
+      }));
     });
     return Promise.resolve(found);
   }

@@ -40,8 +40,8 @@ export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   },
   {
     name: 'plane_unobeyed',
-    help: 'Configured features that the dataplane does not support',
-    read: ({ plane }) => plane.unsupported?.length ?? 0,
+    help: 'Features that policies and routes ask for and the dataplane does not support',
+    read: ({ plane }) => plane.unsupported?.filter(({ isInherent }) => isInherent !== true).length ?? 0,
   },
   {
     name: 'refused_parts',

@@ -60,6 +60,7 @@ async function serveStream(
   const frames = {
     write: (bytes: Buffer, done: () => void) => connections.write(metadata, bytes, done),
     acceptsGzip,
+    isConnected: () => connections.isConnected(metadata),
   };
   const incoming = {
     stream: new ServerStream(call, frames),

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
 import { frameCompressed, frameMessage } from '@causeway/grpc-server';
+import { describeCallFailure, LOST } from './lost-connection';
 import type { PeerStream, StreamEndReason, ListenedStream, StreamListener } from './peer-stream';
 
 /** Never OK: a Kuma zone whose stream ends with OK does not reconnect (docs/reference/kds-wire.md §1.4). */
@@ -55,6 +56,8 @@ export interface CallFrames {
   write(frames: Buffer, done: () => void): void;
   /** Whether the zone reads messages that are compressed with gzip. */
   readonly acceptsGzip: boolean;
+  /** Returns whether the connection of the call still stands. */
+  isConnected(): boolean;
 }
 
 /** The global's side of a stream. */
@@ -85,10 +88,11 @@ export class ServerStream implements ListenedStream {
     this.call.on('data', (bytes: Buffer) => {
       if (!this.over) listener.message(bytes);
     });
-    this.call.on('cancelled', () => ended('its connection ended'));
+    this.call.on('cancelled', () => ended(this.frames.isConnected() ? 'the zone cancelled the stream' : LOST));
     this.call.on('error', (error) => ended(error.message));
     this.call.on('end', () => {
-      this.end('unavailable', 'the zone ended the stream');
+      // A connection that is gone ends its streams as a zone does.
+      this.end('unavailable', this.frames.isConnected() ? 'the zone ended the stream' : LOST);
       ended('ended by the zone');
     });
   }
@@ -145,7 +149,7 @@ export class ClientStream implements ListenedStream {
       if (!this.over) listener.message(bytes);
     });
     this.call.on('drain', () => listener.drain());
-    this.call.on('error', (error) => this.gone(error.message));
+    this.call.on('error', (error) => this.gone(describeCallFailure(error.message)));
     this.call.on('end', () => this.gone('ended by the global'));
   }
 

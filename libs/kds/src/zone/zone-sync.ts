@@ -7,6 +7,7 @@ import { isUnauthenticated, toRetryDelay } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import type { ZoneSyncOptions } from './zone-sync-options';
+import { describeCallFailure } from '../session/lost-connection';
 import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
 import type { JsonObject } from '@causeway/resources';
 
@@ -86,7 +87,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   /** Logs why there is no session, turns to the next replica, and waits: shortly where another one was not tried yet. */
   const pauseAfter = async (error: unknown): Promise<void> => {
     const missing = error instanceof CredentialsMissing;
-    const reason = typeof error === 'string' ? error : errorText(error);
+    const reason = typeof error === 'string' ? error : describeCallFailure(errorText(error));
     if (!missing || reason !== lastError)
       logger.warn('no session with the global, trying again', { address: addresses.current, error: reason });
     lastError = reason;

@@ -178,6 +178,14 @@ function isRequestLimit({ configType }: HttpFilter): boolean {
   return configType?.$case === 'typedConfig' && asMessage(HttpLocalRateLimit, configType.value) !== undefined;
 }
 
+/** For every service of HTTP over TLS: the zone always asks for the header. */
+const CALLER_HEADER_PASSED = 'x-forwarded-client-cert is passed on as the caller sends it';
+
+/** Returns whether a feature is lacked by this mode at every service of HTTP, and not one that a policy or route asks for. */
+export function isInherentLack(what: string): boolean {
+  return what === CALLER_HEADER_PASSED;
+}
+
 /** Forwards the bytes of HTTP connections; features that act on requests are listed as unsupported. */
 function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
   const { statPrefix, routeSpecifier, commonHttpProtocolOptions, httpFilters, setCurrentClientCertDetails } = http;
@@ -209,7 +217,7 @@ function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
             'who may make which requests: callers of which some requests are denied are refused, and so are those of which only some are allowed',
           ]
         : []),
-      ...(setCurrentClientCertDetails ? ['x-forwarded-client-cert is passed on as the caller sends it'] : []),
+      ...(setCurrentClientCertDetails ? [CALLER_HEADER_PASSED] : []),
     ],
   } satisfies ForwardingDraft);
 }
