@@ -268,6 +268,25 @@ describe('leases of agents', () => {
     await held(other, 'redis-2');
   });
 
+  it('are asked for by a copy of a machine, which doctor names at every replica while it asks', async () => {
+    const instance = randomUUID();
+    const secrets = [0, 1].map(() => randomBytes(32).toString('base64url'));
+    const first = agent({ instance, secret: secrets[0] ?? '' });
+    first.holder.setDataplanes([dataplane('cloned-1')]);
+    await held(first, 'cloned-1');
+    const clone = agent({ instance, machine: 'vm-9', secret: secrets[1] ?? '' });
+    clone.holder.setDataplanes([dataplane('cloned-1')]);
+    const copies = async ({ restUrl }: ZoneProgram): Promise<string> => {
+      const answer: ParsedJson = await (await adminFetch(`${restUrl}/_doctor`)).json();
+      const found = (answer.checks as ParsedJson[]).find(({ check }) => check === 'copies');
+      return JSON.stringify(found?.findings);
+    };
+    const named = /"name":"cloned-1".*machine vm-9 at 127\.0\.0\.1 is a copy of machine vm-1 at 127\.0\.0\.1/;
+    for (const replica of replicas) await until('doctor names it', async () => named.test(await copies(replica)));
+    await clone.kill();
+    for (const replica of replicas) await until('it is gone', async () => (await copies(replica)) === '[]');
+  });
+
   it('go over by the secret of the state folder alone: not to a thief with the same token and all that labels show', async () => {
     const [instance, secret] = [randomUUID(), randomBytes(32).toString('base64url')];
     const first = agent({ instance, secret });

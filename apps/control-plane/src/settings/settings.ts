@@ -109,7 +109,7 @@ export type SharedSettings = SettingValues<typeof sharedSettings>;
 /** Description of each setting in one line, for `--help`. */
 export const sharedHelp: Readonly<Record<string, string>> = {
   DATABASE_URL:
-    'its Postgres database: postgres://user:password@host:port/database; of a primary and its standbys host:port,host:port/database',
+    'its Postgres database: postgres://user:password@host:port/database; of a primary and its standbys host:port,host:port/database; over TLS ?sslmode=verify-full&sslrootcert=FILE',
   REDIS_URL:
     'the Redis of the leader lock, also redis+sentinel://host:port,…/SERVICE and redis+cluster://host:port,…; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',

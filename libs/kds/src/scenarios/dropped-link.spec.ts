@@ -57,7 +57,7 @@ describe('a session whose link is dropped', () => {
     await until('it is served', () => kuma.hasHeard('Mesh'));
     kuma.cancel();
     await until('the global has noticed', async () => (await told('kuma')) !== undefined);
-    expect(await told('kuma')).toBe('the zone cancelled the stream');
+    expect(await told('kuma')).toBe('the zone ended the stream');
     kuma.leave();
   });
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
 import { frameCompressed, frameMessage } from '@causeway/grpc-server';
-import { describeCallFailure, LOST } from './lost-connection';
+import { describeCallFailure, LOST, ZONE_ENDED } from './lost-connection';
 import type { PeerStream, StreamEndReason, ListenedStream, StreamListener } from './peer-stream';
 
 /** Never OK: a Kuma zone whose stream ends with OK does not reconnect (docs/reference/kds-wire.md §1.4). */
@@ -88,11 +88,11 @@ export class ServerStream implements ListenedStream {
     this.call.on('data', (bytes: Buffer) => {
       if (!this.over) listener.message(bytes);
     });
-    this.call.on('cancelled', () => ended(this.frames.isConnected() ? 'the zone cancelled the stream' : LOST));
+    this.call.on('cancelled', () => ended(this.frames.isConnected() ? ZONE_ENDED : LOST));
     this.call.on('error', (error) => ended(error.message));
     this.call.on('end', () => {
       // A connection that is gone ends its streams as a zone does.
-      this.end('unavailable', this.frames.isConnected() ? 'the zone ended the stream' : LOST);
+      this.end('unavailable', this.frames.isConnected() ? ZONE_ENDED : LOST);
       ended('ended by the zone');
     });
   }

@@ -28,3 +28,6 @@ export function describeCallFailure(message: string): string {
   const [, words] = LOCAL_ENDS.find(([text]) => text.test(message)) ?? [];
   return words === undefined ? message : `${words} (${message})`;
 }
+
+/** Why a stream ended whose connection stands. */
+export const ZONE_ENDED = 'the zone ended the stream';
