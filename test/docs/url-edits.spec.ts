@@ -16,14 +16,14 @@ describe('the edits of database URLs in backup.md', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
-    ['postgres://a:b@127.0.0.1:5433/causeway_east', 'postgres://a:b@127.0.0.1:5433,127.0.0.1:5434/causeway_east_2'],
+    ['postgres://a:b@127.0.0.1:5432/causeway_east', 'postgres://a:b@127.0.0.1:5434/causeway_east_3'],
     [
-      'postgres://a:b@127.0.0.1:5433/causeway_east?sslmode=verify-full&sslrootcert=/etc/causeway/postgres-ca.pem',
-      'postgres://a:b@127.0.0.1:5433,127.0.0.1:5434/causeway_east_2?sslmode=verify-full&sslrootcert=/etc/causeway/postgres-ca.pem',
+      'postgres://a:b@127.0.0.1:5432/causeway_east?sslmode=verify-full&sslrootcert=/etc/causeway/postgres-ca.pem',
+      'postgres://a:b@127.0.0.1:5434/causeway_east_3?sslmode=verify-full&sslrootcert=/etc/causeway/postgres-ca.pem',
     ],
   ])('change %s, and nothing else of it', (before, after) => {
     const commands = edits('backup.md');
-    expect(commands).toHaveLength(2);
+    expect(commands).toHaveLength(5);
     writeFileSync(join(folder, 'database-url'), `${before}\n`);
     for (const command of commands) execFileSync('sh', ['-c', command], { cwd: folder });
     expect(readFileSync(join(folder, 'database-url'), 'utf8')).toBe(`${after}\n`);

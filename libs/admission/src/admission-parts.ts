@@ -4,7 +4,9 @@ import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Tracer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { LeaseLookup } from './leased-dataplanes';
-import type { ZoneLiveness } from './online-zones';
+
+/** Returns whether a zone has a session with this global, on any replica. Throws Unavailable. */
+export type ZoneLiveness = (zone: string) => Promise<boolean>;
 
 /** Dependencies of admission. */
 export interface AdmissionParts {

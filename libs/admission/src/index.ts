@@ -14,7 +14,6 @@ export {
 export { recordRefusedDocuments } from './batch/refused-documents';
 export { toDocument, type DocumentFormat } from './document/render-document';
 export { InUse } from './mesh-rules';
-export type { ZoneLiveness } from './online-zones';
 export { formatEtag, PreconditionFailed, type WriteOptions, type WriteOutcome } from './requests';
 export { resolveName, type NameQuery } from './resolve-name';
 export { isWritable, quarantineCommand } from './rights';

@@ -1,25 +1,16 @@
 import { Zone } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import type { AdmissionParts } from './admission-parts';
 import { InUse } from './mesh-rules';
 import type { DeleteRequest } from './requests';
-
-/** Returns whether a zone has a session with this global, on any replica. Throws Unavailable. */
-export type ZoneLiveness = (zone: string) => Promise<boolean>;
-
-/** What the deletion of a Zone is decided from. */
-interface ZoneDeletion {
-  readonly index: IndexReader;
-  /** Absent where no zone connects. */
-  readonly isZoneOnline?: ZoneLiveness | undefined;
-}
 
 /**
  * Throws InUse if the resource is a Zone that is Online and the request does not force its deletion: that is an outage,
  * and no removal, since the zone comes back with its valid token. Returns what a forced deletion costs.
  */
 export async function checkZoneDeletion(
-  { index, isZoneOnline }: ZoneDeletion,
+  { index, isZoneOnline }: Pick<AdmissionParts, 'index' | 'isZoneOnline'>,
   { id: { kind, name } }: Resource,
   { force = false }: Pick<DeleteRequest, 'force'>,
 ): Promise<readonly string[]> {

@@ -9,7 +9,7 @@ import { INDEX, MESHES } from '../state/index.module';
 import { LeaderService } from '../leader/leader.module';
 import { namingInsights } from './naming-insights';
 import { POLICIES } from '../state/policies-follower';
-import { storeImpediments } from '../program/impediments';
+import { storeImpediments } from '../state/impediments';
 import { ROUTES } from '../state/routes-follower';
 import { VERSION } from '../version';
 

@@ -12,7 +12,7 @@ import { controlPlaneMetrics, type MetricSources } from './metrics';
 import { GrpcCertificates, RestCertificates, type PortCertificates } from '../certificates/certificates.module';
 import type { Listener } from './end-metrics';
 import { defaultsReadiness } from '../leader/store-maintenance';
-import { storeImpediments } from '../program/impediments';
+import { storeImpediments } from '../state/impediments';
 
 /** Metrics and checks of the diagnostics port of every control plane. */
 export class SharedTelemetry {

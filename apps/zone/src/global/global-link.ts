@@ -33,8 +33,8 @@ interface GlobalLinkOptions {
 }
 
 /**
- * The session of a zone with its global, as every replica can tell it: the leader has it, and writes down when it changes. A replica that cannot
- * read that tells the last it knew.
+ * The session of a zone with its global, as every replica reports it: the leader has it, and writes down when it changes. A replica that cannot
+ * read that reports the last state it knew.
  */
 export class GlobalLink {
   private known: LinkState | undefined;
@@ -85,7 +85,7 @@ export class GlobalLink {
       .then((entry) => (this.known = entry ? decodeState(entry) : this.known))
       .then(
         () => undefined,
-        // The store is away, which is told by itself.
+        // The store is away, which is reported by itself.
         (error: unknown) => logger.debug('the session with the global is not known', { error: errorText(error) }),
       );
     return this.reading;

@@ -9,8 +9,8 @@ describe('a session whose link is dropped', () => {
   const link = new Link();
   const east = new TestZone('east');
 
-  /** The end of the zone's session, as the global tells it. */
-  const told = async (name = 'east'): Promise<unknown> => {
+  /** The end of the zone's session, as the global reports it. */
+  const reportedEnd = async (name = 'east'): Promise<unknown> => {
     const zone = global.index.get(global.id('Zone', name));
     const insight = zone && (await global.sync?.findInsight(zone));
     return isJsonObject(insight?.['offline']) ? insight['offline']['reason'] : undefined;
@@ -19,7 +19,7 @@ describe('a session whose link is dropped', () => {
     link.heal();
     await until(
       'they are connected',
-      async () => east.sync?.status().connected === true && (await told()) === undefined,
+      async () => east.sync?.status().connected === true && (await reportedEnd()) === undefined,
     );
   };
 
@@ -42,22 +42,22 @@ describe('a session whose link is dropped', () => {
     link[how]();
     await until(
       'both have noticed',
-      async () => (await told()) !== undefined && reasons.some((one) => one !== undefined),
+      async () => (await reportedEnd()) !== undefined && reasons.some((one) => one !== undefined),
     );
     clearInterval(unseen);
-    expect(await told()).toMatch(/^its connection ended without a word from the zone: .* which is not known$/);
+    expect(await reportedEnd()).toMatch(/^its connection ended without a word from the zone: .* which is not known$/);
     for (const reason of reasons)
       expect(reason ?? '').not.toMatch(/^(14|1) |the zone ended the stream|Cancelled on client$/);
     await heal();
   });
 
-  it('is told as one that the zone has cancelled where that is so', async () => {
+  it('is reported as one that the zone has cancelled where that is so', async () => {
     const kuma = new KumaZone('kuma');
     kuma.ask(global, ['Mesh']);
     await until('it is served', () => kuma.hasHeard('Mesh'));
     kuma.cancel();
-    await until('the global has noticed', async () => (await told('kuma')) !== undefined);
-    expect(await told('kuma')).toBe('the zone ended the stream');
+    await until('the global has noticed', async () => (await reportedEnd('kuma')) !== undefined);
+    expect(await reportedEnd('kuma')).toBe('the zone ended the stream');
     kuma.leave();
   });
 

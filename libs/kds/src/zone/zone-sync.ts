@@ -70,7 +70,8 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     try {
       connection = await connect(options, addresses.current);
       backoff.reset();
-      addresses.reached();
+      // A plain Kuma global refuses later, at a stream.
+      if (connection.causeway) addresses.reached();
       refusal = undefined;
       const reason = await Promise.race([connection.ended, token.replaced]);
       awaySince = clock.now();
@@ -107,12 +108,11 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
     findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
-      connected: connection !== undefined,
-      ...(connection ? toStatus(connection) : { disconnectedSince: awaySince }),
+      ...(connection
+        ? toStatus(connection)
+        : { connected: false, disconnectedSince: awaySince, complete: [], kinds: [] }),
       ...(lastError === undefined ? {} : { lastError }),
       ...(refusal === undefined ? {} : { refusal }),
-      complete: connection?.complete() ?? [],
-      kinds: connection?.reports() ?? [],
     }),
   };
 }
@@ -152,10 +152,13 @@ function followToken({ token }: ZoneSyncOptions): { readonly replaced: Promise<s
   return { replaced, unfollow: () => unfollow?.() };
 }
 
-function toStatus(connection: GlobalConnection): Partial<ZoneSyncStatus> {
+function toStatus(connection: GlobalConnection): ZoneSyncStatus {
   const { session, global, causeway, openedAt } = connection;
   const newIncarnation = connection.peerState.pending;
   return {
+    connected: true,
+    complete: connection.complete(),
+    kinds: connection.reports(),
     ...(session === undefined ? {} : { session }),
     ...(global ? { global } : {}),
     ...(newIncarnation ? { pendingIncarnation: newIncarnation } : {}),
