@@ -59,8 +59,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: GlobalConnection | undefined;
-  let lastError: string | undefined;
-  let refusal: string | undefined;
+  let failure: Pick<ZoneSyncStatus, 'lastError' | 'refusal'> = {};
   const addresses = new AddressRounds(options.addresses);
   let awaySince = clock.now();
 
@@ -72,7 +71,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       backoff.reset();
       // A plain Kuma global refuses later, at a stream.
       if (connection.causeway) addresses.reached();
-      refusal = undefined;
+      failure = withoutRefusal(failure);
       const reason = await Promise.race([connection.ended, token.replaced]);
       awaySince = clock.now();
       return reason;
@@ -87,15 +86,11 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
 
   /** Logs why there is no session, turns to the next replica, and waits: shortly where another one was not tried yet. */
   const pauseAfter = async (error: unknown): Promise<void> => {
-    const missing = error instanceof CredentialsMissing;
     const reason = typeof error === 'string' ? error : describeCallFailure(errorText(error));
-    if (!missing || reason !== lastError)
+    if (!(error instanceof CredentialsMissing) || reason !== failure.lastError)
       logger.warn('no session with the global, trying again', { address: addresses.current, error: reason });
-    lastError = reason;
-    if (isUnauthenticated(error)) refusal = reason;
-    if (missing) return clock.sleep(CREDENTIALS_POLL_INTERVAL, term.signal);
-    const pause = addresses.next() ? 0 : backoff.next();
-    await clock.sleep(Math.max(pause, toRetryDelay(error)), term.signal);
+    failure = { ...failure, lastError: reason, ...(isUnauthenticated(error) && { refusal: reason }) };
+    await clock.sleep(toPause(error, addresses, backoff), term.signal);
   };
 
   return {
@@ -111,10 +106,19 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       ...(connection
         ? toStatus(connection)
         : { connected: false, disconnectedSince: awaySince, complete: [], kinds: [] }),
-      ...(lastError === undefined ? {} : { lastError }),
-      ...(refusal === undefined ? {} : { refusal }),
+      ...failure,
     }),
   };
+}
+
+function withoutRefusal({ lastError }: Pick<ZoneSyncStatus, 'lastError'>): Pick<ZoneSyncStatus, 'lastError'> {
+  return lastError === undefined ? {} : { lastError };
+}
+
+/** Returns the time until the next try, ms: none where an address was not tried yet, unless the global asked for one. */
+function toPause(error: unknown, addresses: AddressRounds, backoff: Backoff): number {
+  if (error instanceof CredentialsMissing) return CREDENTIALS_POLL_INTERVAL;
+  return Math.max(addresses.next() ? 0 : backoff.next(), toRetryDelay(error));
 }
 
 /** The addresses of the global, in rounds: each is tried once before the next pause. */
