@@ -18,7 +18,6 @@ import { AgentServer, type AgentServiceOptions } from './agents/attach-service';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import {
   type AccessSource,
-  type Destination,
   EnvoyResources,
   type EnvoyView,
   type HostSource,
@@ -219,9 +218,10 @@ export class XdsPort implements ObservedProxies {
 
   /** Returns the current metric values. */
   metrics(): readonly XdsMetric[] {
-    const { server, resources, signer, proxyCertificates: certificates, agents } = this;
+    const { server, resources, signer, proxyCertificates: certificates, agents, auth } = this;
     const { enrolments } = this.options;
-    return xdsMetrics({ server, resources, signer, certificates, agents, enrolments });
+    const listViews = (): Iterable<EnvoyView> => auth.listViews();
+    return xdsMetrics({ server, resources, listViews, signer, certificates, agents, enrolments });
   }
 
   /** Ends all streams, so that proxies connect to another replica. */
@@ -269,7 +269,6 @@ export class XdsPort implements ObservedProxies {
       listIds: (dataplane) => listStoredSpiffeIds(index, { type: 'dataplane', dataplane }),
       peers,
       renewed: (view, mesh) => this.renewed(view, mesh),
-      destinations: (mesh) => countDestinations(this.resources.model.destinations(), mesh),
     });
   }
 
@@ -338,12 +337,6 @@ export class XdsPort implements ObservedProxies {
     const certificate = this.auth.findCertificate(proxy.id);
     return { ...proxy, ...(certificate && { certificate }) };
   }
-}
-
-function countDestinations(destinations: Iterable<Destination>, mesh: string): number {
-  let count = 0;
-  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
-  return count;
 }
 
 type IdentityOwner =

@@ -58,7 +58,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
   private readonly excluded: ExcludedServices;
-  private readonly lists: ListedNames;
+  /** The names that proxies hold without requesting them. */
+  readonly lists: ListedNames;
   private readonly made = new BuildTargets();
   /** The revision since which the changes that are announced in slices exist. */
   private announcingSince: number | undefined;
@@ -89,7 +90,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       tables: () => this.tables,
       translation: this.translation,
       excluded: this.excluded,
-      used: (view) => this.views.of(view).onDemand.used,
+      used: (view) => this.views.listUsed(view),
     });
     this.loader.subscribe({ reload: () => this.filledAnew(), apply: (change) => this.changed(change) });
     if (this.loader.hasLoaded) this.filledAnew();
@@ -145,10 +146,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    const unserved = this.translation.unserved(view);
     const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
     const own = this.views.of(view).served.refused([view.mesh, ...consumers]);
-    return [...own, ...this.shared.refused([...listScopes(view), ...consumers]), ...unserved];
+    const shared = this.shared.refused([...listScopes(view), ...consumers]);
+    return [...own, ...shared, ...this.translation.unserved(view), ...this.lists.unbound(view)];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
@@ -213,13 +214,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
-    this.views.of(view).onDemand.subscribed(type, asked);
+    if (this.views.subscribed(view, type, asked)) this.relistIn(view);
     // All names are processed before the first look-up, because each makes name lists stale.
     if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
   }
 
   unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
-    this.views.of(view).onDemand.unsubscribed(type, dropped);
+    if (this.views.unsubscribed(view, type, dropped)) this.relistIn(view);
   }
 
   /**
