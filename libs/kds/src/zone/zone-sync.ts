@@ -103,12 +103,14 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
     findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
-      ...(connection
-        ? toStatus(connection)
-        : { connected: false, disconnectedSince: awaySince, complete: [], kinds: [] }),
+      ...(connection ? toStatus(connection) : toAbsence(awaySince)),
       ...failure,
     }),
   };
+}
+
+function toAbsence(disconnectedSince: number): ZoneSyncStatus {
+  return { connected: false, disconnectedSince, complete: [], kinds: [] };
 }
 
 function withoutRefusal({ lastError }: Pick<ZoneSyncStatus, 'lastError'>): Pick<ZoneSyncStatus, 'lastError'> {
