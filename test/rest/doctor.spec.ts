@@ -77,6 +77,8 @@ describe('GET /_doctor', () => {
       'leader',
       'tokens',
       'keys',
+      'readiness',
+      'copies',
     ]);
   });
 
