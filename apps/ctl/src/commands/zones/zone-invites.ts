@@ -5,7 +5,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { listed, outputOption, type SetExitCode } from '../../options';
-import { inLines, structured, table, textAt, type Output } from '../../render';
+import { inLines, structured, table, type Output } from '../../render';
 import { parseServer } from '../../settings/connection';
 import { formatInvite, formatSha256, readCertificates, type InviteLine } from './invite-line';
 
