@@ -12,8 +12,12 @@ export const COMMANDS = {
   'causeway-agent': 'agent',
 };
 
-/** Files beside the programs: units, schemas of settings, and the licence. */
-const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd'), join('deploy', 'schemas')];
+/** Files beside the programs: units with their users and the modes of their secrets, schemas of settings, and the licence. */
+const BESIDE = [
+  'LICENSE',
+  'README.md',
+  ...['systemd', 'sysusers.d', 'tmpfiles.d', 'schemas'].map((each) => join('deploy', each)),
+];
 
 /** The packages in the bundles, which the build writes. */
 const SHIPPED = 'packages.json';
