@@ -75,7 +75,7 @@ function buildDeb({ work, tree, version, folder }) {
   };
   for (const [name, text] of Object.entries(scripts)) writeFileSync(join(control, name), HEAD + text, { mode: 0o755 });
   const file = join(folder, `causeway_${version}_all.deb`);
-  execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '-z9', '--build', deb, file], {
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', deb, file], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return file;
@@ -125,7 +125,7 @@ ${filesOf(tree).join('\n')}
     debug_package: '%{nil}',
     _build_id_links: 'none',
     use_source_date_epoch_as_buildtime: '1',
-    _binary_payload: 'w9.xzdio',
+    _binary_payload: 'w6.xzdio',
     _buildhost: 'causeway',
   };
   const defined = Object.entries(macros).flatMap(([name, value]) => ['--define', `${name} ${value}`]);
