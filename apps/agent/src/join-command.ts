@@ -23,7 +23,7 @@ interface JoinFlags {
 }
 
 /** Claims of the token in a bundle: what its machine is to be. They are not verified: the zone does that. */
-interface Subject {
+interface JoinSubject {
   readonly name: string;
   readonly namespace: string;
   readonly workload: string;
@@ -120,7 +120,7 @@ async function describeMachine(bundle: JoinBundle, flags: JoinFlags): Promise<Re
   };
 }
 
-function readSubject(token: string): Subject {
+function readSubject(token: string): JoinSubject {
   const claims = decodeClaims(token);
   const text = (key: string): string => (typeof claims[key] === 'string' ? claims[key] : '');
   const { Services: services = [], Scope: scope = [] } = claims;

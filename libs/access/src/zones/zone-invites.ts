@@ -42,7 +42,7 @@ const ZONE_INVITE: TokenDefinition<ZoneInviteRequest, Pick<ZoneInviteRequest, 'z
 };
 
 /** Invites of zones at one replica of the global; follows the index until `close`. */
-export class ZoneInvites {
+export class ZoneInviteIssuer {
   private readonly family: TokenFamily<ZoneInviteRequest, Pick<ZoneInviteRequest, 'zone'>, InviteClaims>;
 
   constructor(

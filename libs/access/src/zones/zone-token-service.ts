@@ -5,14 +5,14 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { Unauthenticated } from '../unauthenticated';
 import { TokenFamily } from '../tokens/token-family';
 import type { TokenDependencies } from '../tokens/token-issuer';
-import { ZoneInvites } from './zone-invites';
+import { ZoneInviteIssuer } from './zone-invites';
 import { CP_SCOPE, requireScope, ZONE_TOKEN, type ZoneTokenFamily } from './zone-token';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
   readonly auth: ZoneTokenAuthenticator;
   readonly tokens: ZoneTokenFamily['tokens'];
-  readonly invites: ZoneInvites;
+  readonly invites: ZoneInviteIssuer;
   /**
    * Returns warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted
    * key.
@@ -28,7 +28,7 @@ export function createZoneTokenService(options: Omit<TokenDependencies, 'cp'>): 
   const dependencies: TokenDependencies = { ...options, cp: { role: 'global' } };
   const family = new TokenFamily(ZONE_TOKEN, dependencies, { endsTrust: turnsAuth });
   const auth = new ZoneTokenAuthenticator(family, dependencies.index, dependencies.clock);
-  const invites = new ZoneInvites(dependencies, family.tokens);
+  const invites = new ZoneInviteIssuer(dependencies, family.tokens);
   return {
     auth,
     tokens: family.tokens,

@@ -17,7 +17,7 @@ import {
   toFolderFiles,
   writeMissing,
   type FolderFile,
-  type Plane,
+  type PlaneRole,
 } from './plane-folder';
 import { listUnits } from './units';
 import { issueCredentials, readInvite, redeemInvite, type CredentialOptions } from './zone-credentials';
@@ -45,7 +45,7 @@ const UNITS = '/etc/systemd/system';
 
 /** A folder to be made: the plane, its name, its settings and the files that only it has. */
 interface PlannedFolder {
-  readonly plane: Plane;
+  readonly plane: PlaneRole;
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly files: readonly FolderFile[];
@@ -89,7 +89,7 @@ async function initZone(context: CommandContext, zone: string | undefined, optio
 }
 
 /** Whether the folder of a plane is there already; says so. */
-function isComplete({ print }: CommandContext, plane: Plane, { folder, archive }: InitOptions): boolean {
+function isComplete({ print }: CommandContext, plane: PlaneRole, { folder, archive }: InitOptions): boolean {
   if (archive !== undefined) {
     if (existsSync(archive)) print(`nothing is to be done: ${archive} is there, and stays as it is`);
     return existsSync(archive);
@@ -123,7 +123,7 @@ function make(context: CommandContext, options: InitOptions, planned: PlannedFol
 }
 
 /** Makes the folder of an archive. */
-function unpack(context: CommandContext, plane: Plane, options: InitOptions): number {
+function unpack(context: CommandContext, plane: PlaneRole, options: InitOptions): number {
   const files = toFolderFiles(plane, readArchive(options.from ?? ''));
   const [, name = plane] =
     /^CAUSEWAY_ZONE_NAME=(.+)$/m.exec(files.find(({ path }) => path === `${plane}.env`)?.text ?? '') ?? [];
@@ -156,7 +156,7 @@ function write(
 }
 
 /** Settings that every plane has. The units name the files of `/etc/causeway` themselves. */
-function sharedSettings(plane: Plane, folder: string): Readonly<Record<string, string>> {
+function sharedSettings(plane: PlaneRole, folder: string): Readonly<Record<string, string>> {
   const file = (name: string): string => join(folder, secretsFolder(plane), name);
   const files = {
     DATABASE_URL_FILE: file('database-url'),
@@ -167,7 +167,7 @@ function sharedSettings(plane: Plane, folder: string): Readonly<Record<string, s
   return { CAUSEWAY_BIND_ADDRESS: '0.0.0.0', ...own };
 }
 
-function adminSocket(plane: Plane): string {
+function adminSocket(plane: PlaneRole): string {
   return `/run/causeway-${plane}/admin.sock`;
 }
 
@@ -184,7 +184,7 @@ function readSettings({ set = [] }: InitOptions): Readonly<Record<string, string
 }
 
 /** Returns the files with the URLs of the database and of Redis. */
-function databaseFiles(options: InitOptions, plane: Plane, name: string): readonly FolderFile[] {
+function databaseFiles(options: InitOptions, plane: PlaneRole, name: string): readonly FolderFile[] {
   const { databaseUrlFile, redisUrlFile, postgres, folder } = options;
   const redis = redisUrlFile === undefined ? [] : [secret(plane, 'redis-url', readGiven(redisUrlFile))];
   if (databaseUrlFile !== undefined) return [secret(plane, 'database-url', readGiven(databaseUrlFile)), ...redis];

@@ -15,7 +15,7 @@ import { UsageError } from '../../context';
 import type { ArchivedFile } from './archive';
 
 /** Which control plane a folder is of. */
-export type Plane = 'global' | 'zone';
+export type PlaneRole = 'global' | 'zone';
 
 /** A file of the folder of a plane. */
 export interface FolderFile {
@@ -27,12 +27,12 @@ export interface FolderFile {
 }
 
 /** Returns the folder of a plane's secrets, below the folder of all planes. */
-export function secretsFolder(plane: Plane): string {
+export function secretsFolder(plane: PlaneRole): string {
   return `${plane}.secrets`;
 }
 
 /** Makes the secrets that never leave the machine: a token of its administrator, and a key that seals what its database holds. */
-export function makeLocalSecrets(plane: Plane): readonly FolderFile[] {
+export function makeLocalSecrets(plane: PlaneRole): readonly FolderFile[] {
   return [
     secret(plane, 'operator-token', randomBytes(32).toString('hex')),
     secret(plane, 'secrets-key', `k1:${randomBytes(32).toString('base64')}`),
@@ -40,12 +40,12 @@ export function makeLocalSecrets(plane: Plane): readonly FolderFile[] {
 }
 
 /** A file with one secret. */
-export function secret(plane: Plane, name: string, text: string): FolderFile {
+export function secret(plane: PlaneRole, name: string, text: string): FolderFile {
   return { path: `${secretsFolder(plane)}/${name}`, text: `${text.trim()}\n`, isSecret: true };
 }
 
 /** Makes the URL of a database with a new password, and the SQL that makes its role and the database, for psql. */
-export function makeDatabase(plane: Plane, name: string, host: string): readonly FolderFile[] {
+export function makeDatabase(plane: PlaneRole, name: string, host: string): readonly FolderFile[] {
   const role = `causeway_${name.replaceAll('-', '_')}`;
   const password = randomBytes(24).toString('hex');
   const create = (what: string, where: string): string =>
@@ -76,7 +76,7 @@ export interface WrittenFiles {
 }
 
 /** Makes the folder of a plane's secrets where it is missing. Throws UsageError if the caller may not write in it. */
-export function makeSecretsFolder(folder: string, plane: Plane): void {
+export function makeSecretsFolder(folder: string, plane: PlaneRole): void {
   const path = join(folder, secretsFolder(plane));
   orUsageError(() => {
     makeFolder(path, plane);
@@ -98,7 +98,7 @@ function orUsageError(action: () => void): void {
  * Writes the files that are not there; one that is there stays as it is. Secrets are read by root and the group `causeway-PLANE` where it
  * exists and the caller is root, else by the caller alone. Throws UsageError if one cannot be written.
  */
-export function writeMissing(folder: string, plane: Plane, files: readonly FolderFile[]): WrittenFiles {
+export function writeMissing(folder: string, plane: PlaneRole, files: readonly FolderFile[]): WrittenFiles {
   const written: string[] = [];
   const kept: string[] = [];
   for (const { path, text, isSecret } of files) {
@@ -114,36 +114,36 @@ export function writeMissing(folder: string, plane: Plane, files: readonly Folde
 }
 
 /** Writes a new file, in a new folder if that is missing; a secret of a plane is for root and its group. */
-function writeNew(file: string, text: string, secretOf: Plane | undefined): void {
+function writeNew(file: string, text: string, secretOf: PlaneRole | undefined): void {
   makeFolder(dirname(file), secretOf);
   if (secretOf === undefined) return writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
-  const gid = groupOf(secretOf);
+  const gid = findGroup(secretOf);
   if (gid === undefined) return;
   chownSync(file, 0, gid);
   chmodSync(file, 0o640);
 }
 
 /** Makes a folder where it is missing; one of secrets is for root and the group of the plane, which new files in it get. */
-function makeFolder(folder: string, secretsOf: Plane | undefined): void {
+function makeFolder(folder: string, secretsOf: PlaneRole | undefined): void {
   if (existsSync(folder)) return;
   mkdirSync(folder, { recursive: true, mode: secretsOf === undefined ? 0o755 : 0o700 });
   chmodSync(folder, secretsOf === undefined ? 0o755 : 0o700);
-  const gid = secretsOf === undefined ? undefined : groupOf(secretsOf);
+  const gid = secretsOf === undefined ? undefined : findGroup(secretsOf);
   if (gid === undefined) return;
   chownSync(folder, 0, gid);
   chmodSync(folder, 0o2750);
 }
 
 /** Returns the number of the group that a plane's program runs as; undefined without one, and for callers who may not give files to it. */
-function groupOf(plane: Plane): number | undefined {
+function findGroup(plane: PlaneRole): number | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/etc/group')) return undefined;
   const [, gid] = new RegExp(`^causeway-${plane}:[^:]*:(\\d+):`, 'm').exec(readFileSync('/etc/group', 'utf8')) ?? [];
   return gid === undefined ? undefined : Number(gid);
 }
 
 /** Returns the files of an archive as those of a folder. Throws UsageError for those of another plane, and for what no archive has. */
-export function toFolderFiles(plane: Plane, archived: readonly ArchivedFile[]): readonly FolderFile[] {
+export function toFolderFiles(plane: PlaneRole, archived: readonly ArchivedFile[]): readonly FolderFile[] {
   const own = new RegExp(
     `^(${plane}\\.env|global-ca\\.pem|${plane}\\.secrets/(database-url|database\\.sql|redis-url|zone-token))$`,
   );

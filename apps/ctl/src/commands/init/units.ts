@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Plane } from './plane-folder';
+import type { PlaneRole } from './plane-folder';
 
 /** Folders of units that a package installs. */
 const PACKAGED = ['/usr/lib/systemd/system', '/lib/systemd/system'];
@@ -15,7 +15,7 @@ interface SystemdFile {
  * Returns the files of systemd that run a plane: its unit, its user and the modes of its secrets, as they stand beside this program. None where
  * a package has installed them.
  */
-export function listUnits(plane: Plane, units: string): readonly SystemdFile[] {
+export function listUnits(plane: PlaneRole, units: string): readonly SystemdFile[] {
   const unit = `causeway-${plane}.service`;
   if (PACKAGED.some((folder) => existsSync(join(folder, unit)))) return [];
   const deploy = findDeploy(__dirname);

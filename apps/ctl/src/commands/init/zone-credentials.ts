@@ -6,7 +6,7 @@ import { formatSha256, parseInvite, readCertificates, type InviteLine } from '..
 import { findGlobalAddress, isLoopback } from '../zones/zone-invites';
 
 /** What a zone joins its global with. */
-export interface ZoneCredentials {
+export interface GlobalCredentials {
   readonly zone: string;
   readonly token: string;
   /** `CAUSEWAY_GLOBAL_ADDRESS`. */
@@ -40,7 +40,7 @@ export async function readInvite(
  * Exchanges an invite for the credentials of its zone. The global is verified by the authority whose SHA-256 the invite has, before
  * anything is sent to it.
  */
-export async function redeemInvite(context: CommandContext, line: InviteLine): Promise<ZoneCredentials> {
+export async function redeemInvite(context: CommandContext, line: InviteLine): Promise<GlobalCredentials> {
   const server = parseServer(line.server);
   if (!server || !(server.protocol === 'https:' || isLoopback(server)))
     throw new UsageError('the invite names a global without TLS: anyone in between could read the token');
@@ -76,7 +76,7 @@ export async function issueCredentials(
   context: CommandContext,
   zone: string,
   { global, kds }: CredentialOptions,
-): Promise<ZoneCredentials> {
+): Promise<GlobalCredentials> {
   const flags = context.flags();
   const api = await context.api(global === undefined ? flags : { ...flags, server: global });
   const settings = await api.rest.call(showConfig);
