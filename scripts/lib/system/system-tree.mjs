@@ -40,7 +40,7 @@ export function laySystem(root, folder) {
     symlinkSync(`../lib/causeway/bin/${command}`, join(folder, 'usr/bin', command));
   for (const [from, to] of PLACES)
     if (existsSync(join(root, 'deploy', from)))
-      cpSync(join(root, 'deploy', from), join(folder, to), { recursive: true });
+      cpSync(join(root, 'deploy', from), join(folder, to), { recursive: true, filter: isShipped });
   cpSync(join(root, 'deploy', 'schemas'), join(folder, 'usr/share/causeway/schemas'), { recursive: true });
   layCompletion(home, folder);
   for (const { name, section, text } of makeManPages(home, version))
@@ -52,6 +52,11 @@ export function laySystem(root, folder) {
   mkdirSync(join(folder, 'etc/causeway'), { recursive: true });
   setModes(folder);
   return version;
+}
+
+/** Tests of alert rules stay with the sources. */
+function isShipped(file) {
+  return !file.endsWith('.test.yaml');
 }
 
 function layCompletion(home, folder) {

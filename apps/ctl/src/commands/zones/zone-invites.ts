@@ -10,7 +10,7 @@ import { parseServer } from '../../settings/connection';
 import { formatInvite, formatSha256, readCertificates, type InviteLine } from './invite-line';
 
 /** Options that name the global as other machines reach it. */
-export interface GlobalAddresses {
+interface GlobalAddresses {
   /** Its REST interface, `https://HOST:PORT`. */
   readonly address?: string;
   /** Where zones join it, `grpcs://HOST:PORT`. */
