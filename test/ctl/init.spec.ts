@@ -158,6 +158,24 @@ describe('a global and its zones are made by causeway global init, zones invite 
     expect((await initZone('north', '--invite', out)).err).toContain('was used or revoked; make another');
   });
 
+  it('two replicas on one database give the token to one of all that use an invite at once', async () => {
+    const second = await ProcessPlane.start('global', 'second', { ...NONE, ...settingsIn(at('g', 'global.env')) });
+    try {
+      const line = (await invite('twice')).out;
+      const lines = [line, reworded(line, { server: second.restUrl })];
+      const ended = await Promise.all(
+        [0, 1, 2, 3].map((i) => initZone(`twice-${i}`, '--invite', lines[i % lines.length] ?? '')),
+      );
+      expect(ended.filter(({ code }) => code === 0)).toHaveLength(1);
+      const refused = ended.filter(({ code }) => code !== 0).map(({ code, err }) => [code, /was used/.test(err)]);
+      expect(refused).toEqual(Array.from({ length: 3 }, () => [1, true]));
+      const { out: tokens } = await asAdmin('tokens', 'list', '--zones', '-o', 'json');
+      expect(tokens.match(/"zone": "twice"/g)).toHaveLength(1);
+    } finally {
+      await second.stop();
+    }
+  });
+
   it('an archive is for its owner, has what one machine needs, and no secret that is made where it is used', async () => {
     const archive = at('south.tar');
     const order = ['zone', 'init', 'south', '--folder', at('south'), '--archive', archive, '--kds', kds()];
