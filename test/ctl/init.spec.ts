@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createMigratedDatabase } from '../support/migrated-database';
 import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
 import { runCauseway, type Ran } from './run-causeway';
 
+const ROOT = resolve(__dirname, '..', '..');
 /** Settings of a process of a test, in place of those that `init` writes into files. */
 const NONE = { CAUSEWAY_OPERATOR_TOKEN: '', CAUSEWAY_SECRETS_KEY: '' };
 
@@ -85,6 +86,20 @@ describe('a global and its zones are made by causeway global init, zones invite 
       err: '',
     });
     expect(contentOf(at('g'))).toEqual(before);
+  });
+
+  it('units, users and modes of secrets go where no package has installed them', async () => {
+    const units = at('etc', 'systemd', 'system');
+    const done = await run(['global', 'init', '--folder', at('u'), '--units', units]);
+    const written = ['systemd/system/causeway-global.service', 'sysusers.d/causeway.conf', 'tmpfiles.d/causeway.conf'];
+    for (const file of written) {
+      const source = file.replace('systemd/system', 'systemd');
+      expect(readFileSync(at('etc', file), 'utf8')).toBe(readFileSync(join(ROOT, 'deploy', source), 'utf8'));
+    }
+    expect(done.out).toContain(`now run:
+  su postgres -c psql <${at('u', 'global.secrets', 'database.sql')}
+  systemd-sysusers causeway.conf && systemd-tmpfiles --create causeway.conf && systemctl daemon-reload
+`);
   });
 
   it('an invite gives a zone its token and its trust, once, and its control plane joins by what was written', async () => {

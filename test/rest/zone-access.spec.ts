@@ -37,7 +37,7 @@ class NotedAccess implements ZoneAccess {
     return this.pem;
   }
 
-  readonly invites: ZoneAccess['invites'] = {
+  readonly invites: NonNullable<ZoneAccess['invites']> = {
     issue: async ({ zone, issuedBy }) => {
       this.asked.push({ zone, issuedBy });
       return { token: 'i.n.v', id: 'id-2', zone, expiresAt: '2030-01-01T00:00:00.000Z' };
