@@ -12,15 +12,20 @@ export const COMMANDS = {
   'causeway-agent': 'agent',
 };
 
-/** Files beside the programs: units, schemas of settings, and the licence. */
-const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd'), join('deploy', 'schemas')];
+/** Files beside the programs: units with their users and the modes of their secrets, schemas of settings, alert rules, dashboards, the licence. */
+const BESIDE = [
+  'LICENSE',
+  'README.md',
+  ...['systemd', 'sysusers.d', 'tmpfiles.d', 'schemas', 'prometheus', 'grafana'].map((each) => join('deploy', each)),
+];
 
 /** The packages in the bundles, which the build writes. */
 const SHIPPED = 'packages.json';
 
 /**
  * Lays the tree that packages and images are made of into `folder`, anew: of each program the files that it runs from,
- * its units, and a package.json without dependencies, for the programs are bundled. The tree is laid out like `dist/`.
+ * its units, and a package.json without dependencies, for the programs are bundled. The tree is laid out like `dist/`. Returns
+ * that package.json.
  */
 export function layPackage(root, folder) {
   if (!isBuilt(root)) throw new Failure('dist/ is not built from these sources: npm run build');
@@ -35,6 +40,7 @@ export function layPackage(root, folder) {
   const bin = Object.fromEntries(Object.keys(COMMANDS).map((command) => [command, `bin/${command}`]));
   const manifest = { name, version, description, license, engines, bin };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return manifest;
 }
 
 /** Of the folder of a program: the bundles, their maps and licences, and the SQL that they read; not what the quickstart reads there. */

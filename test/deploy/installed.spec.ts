@@ -11,11 +11,13 @@ import { until } from '../support/until';
 
 const ROOT = resolve(__dirname, '..', '..');
 
+/** The folder of the secrets of a unit, and of those in it that it names. */
+const SECRETS = /\/etc\/causeway\/(\w+)\.secrets/;
+
 /** Parses how a unit starts its program. */
 function unitIn(text: string): {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly credentials: readonly string[];
 } {
   const valuesOf = (setting: string): readonly string[] =>
     [...text.matchAll(new RegExp(`^${setting}=(.*)$`, 'gm'))].map(([, value]) => String(value));
@@ -23,7 +25,6 @@ function unitIn(text: string): {
   return {
     command: valuesOf('ExecStart')[0]?.split(' ') ?? [],
     environment: Object.fromEntries(pairs.map(([name, value]) => [String(name), String(value)])),
-    credentials: valuesOf('LoadCredential').map((value) => String(value.split(':')[0])),
   };
 }
 
@@ -59,18 +60,17 @@ describe('the package, installed', () => {
     CAUSEWAY_AGENT_STATE: join(folder, 'agent'),
   });
 
-  /** Starts what a unit starts, with secrets that systemd would give it and settings as of its file. */
+  /** Starts what a unit starts, with secrets in the files that it names and settings as of its file. */
   function start(
     program: string,
     secrets: Readonly<Record<string, string>>,
     settings: Readonly<Record<string, string>>,
   ): () => string {
     const unit = unitIn(readFileSync(installed(`deploy/systemd/causeway-${program}.service`), 'utf8'));
-    const credentials = join(folder, `credentials-${program}`);
-    mkdirSync(credentials);
-    // Of those that are missing the unit makes files with an empty line.
-    for (const name of unit.credentials) writeFileSync(join(credentials, name), secrets[name] ?? '\n');
-    const given = Object.entries(unit.environment).map(([name, value]) => [name, value.replace('%d', credentials)]);
+    const files = join(folder, `${program}.secrets`);
+    mkdirSync(files);
+    for (const [name, value] of Object.entries(secrets)) writeFileSync(join(files, name), value);
+    const given = Object.entries(unit.environment).map(([name, value]) => [name, value.replace(SECRETS, files)]);
     const [command = '', ...args] = unit.command.map((word) => word.replace(/^\/etc\/causeway/, folder));
     const child = spawn(command, args, { env: { ...home(), ...Object.fromEntries(given), ...settings } });
     let said = '';

@@ -41,15 +41,24 @@ it.each([
   ['zone', zoneSettings],
 ] as const)('the unit of the %s gives secrets as files of settings that there are', (program, settings) => {
   const unit = unitOf(program);
-  const loaded = valuesOf(unit, 'LoadCredential').map((value) => value.split(':')[0]);
-  const named = [...unit.matchAll(/(\w+)_FILE=%d\/([\w-]+)/g)];
-  for (const [, setting = '', credential] of named) {
+  const named = [...unit.matchAll(/(\w+)_FILE=(-?)\/etc\/causeway\/(\w+)\.secrets\/[\w-]+/g)];
+  for (const [, setting = '', , folder] of named) {
     expect((settings as Settings)[setting]?.secret).toBe(true);
-    expect(loaded).toContain(credential);
+    expect(folder).toBe(program);
   }
-  expect(named).toHaveLength(4);
   // Missing, they are as if nothing was given; the database alone is needed.
-  expect(valuesOf(unit, 'SetCredential')).toEqual(loaded.slice(1).map((name) => `${name}:\\n`));
+  expect(named.map(([, , mayBeMissing]) => mayBeMissing)).toEqual(['', '-', '-', '-']);
+});
+
+it.each(['global', 'zone'])('the %s runs as a user that stays, whose group reads the secrets', (program) => {
+  const user = `causeway-${program}`;
+  expect(valuesOf(unitOf(program), 'User')).toEqual([user]);
+  expect(valuesOf(unitOf(program), 'Group')).toEqual([user]);
+  expect(valuesOf(unitOf(program), 'DynamicUser')).toEqual([]);
+  expect(read('deploy/sysusers.d/causeway.conf')).toMatch(new RegExp(`^u ${user} +- ".+" /var/lib/${user}$`, 'm'));
+  const modes = read('deploy/tmpfiles.d/causeway.conf');
+  expect(modes).toMatch(new RegExp(`^z /etc/causeway/${program}\\.secrets +2750 root ${user}$`, 'm'));
+  expect(modes).toMatch(new RegExp(`^z /etc/causeway/${program}\\.secrets/\\* +0640 root ${user}$`, 'm'));
 });
 
 describeWith(

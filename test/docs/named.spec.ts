@@ -96,7 +96,12 @@ describe('pages name', () => {
 
   it.each([
     ['causeway', ['apps/ctl/src/program.ts'], /name: '([a-z-]+)'/g, ['help']],
-    ['causeway-agent', ['apps/agent/src/main.ts', 'apps/agent/src/dns-command.ts'], /\.command\('([a-z-]+)/g, []],
+    [
+      'causeway-agent',
+      ['apps/agent/src/main.ts', 'apps/agent/src/dns-command.ts', 'apps/agent/src/join-command.ts'],
+      /\.command\('([a-z-]+)/g,
+      [],
+    ],
   ] as const)('commands of %s', (program, files, pattern, more) => {
     const known = new Set([...files.map(read).join('\n').matchAll(pattern)].map(([, name = '']) => name));
     for (const command of more) known.add(command);

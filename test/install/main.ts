@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildPackages } from '../../scripts/lib/system/system-packages.mjs';
 import { networkOf, stepsOf } from './guide';
 import { Machine } from './machine';
 
@@ -15,7 +16,7 @@ const [FROM, TO] = ['## From a bare machine to a request through the mesh', '## 
  * Runs the commands of docs/guides/install.md word for word, as root, in a bare Debian machine with systemd, and prints how long
  * each took: `node -r ./bench/register.cjs test/install/main.ts [--suite trixie]`. Stops at the first command that fails,
  * with exit code 1. Needs root, debootstrap, and Debian's packages; the first run makes the tree (a minute), which stays
- * (`tree.sh`). The programs must be built.
+ * (`tree.sh`). The programs must be built, and dpkg-deb there.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -67,14 +68,11 @@ async function visited(machine: Machine): Promise<void> {
   await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));
 }
 
-/** Makes the package by `npm run package` and `npm pack`. */
+/** Makes the .deb, which the guide installs. */
 function packageIn(folder: string): string {
-  execFileSync(process.execPath, ['scripts/package.mjs'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-  const file = execFileSync('npm', ['pack', './dist/package', '--silent', '--pack-destination', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  return join(folder, file.trim());
+  const { deb } = buildPackages(ROOT, folder, ['deb']);
+  if (deb === undefined) throw new Error('no .deb was made');
+  return deb;
 }
 
 main().catch((error: unknown) => {

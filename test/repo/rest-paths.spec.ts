@@ -11,6 +11,9 @@ const PATH = '[\'"`]/(_?[A-Za-z]|[$][{])|path: *[\'"`]/';
 
 /** Literals that are other paths, with their purpose. */
 const OTHERS: Readonly<Record<string, RegExp>> = {
+  'apps/ctl/src/commands/init/init.ts': /[`']\/(etc|run)\//, // the folder and the sockets of control planes
+  'apps/ctl/src/commands/init/plane-folder.ts': /'\/etc\/group'/, // the groups of a machine
+  'apps/ctl/src/commands/init/units.ts': /'\/usr\/lib\//, // units of packages
   'apps/ctl/src/commands/proxies/bootstrap.ts': /'\/etc\//, // files of authorities of a machine
   'apps/ctl/src/main.ts': /'\/dev\/null'/, // a device
   'libs/api-client/src/grpc/grpc-error.ts': /'\/google\.rpc\./, // names of messages

@@ -14,6 +14,12 @@ export const openZoneAccess: ZoneAccess = {
   revoke: async () => [],
   rotate: async () => 2,
   authority: () => 'PEM',
+  invites: {
+    issue: async ({ zone }) => ({ token: 'a.b.c', id: 'id', zone, expiresAt: '2030-01-01T00:00:00Z' }),
+    list: async () => [{ ...issued, facts: { zone: 'east' } }],
+    revoke: async () => [],
+    redeem: async () => ({ token: 'd.e.f', id: 'id', zone: 'east', scope: ['cp'], expiresAt: '2030-01-01T00:00:00Z' }),
+  },
 };
 
 /** Takes every decision of a global and of a zone, and nothing comes of it. */

@@ -36,6 +36,22 @@ class NotedAccess implements ZoneAccess {
   authority(): string | undefined {
     return this.pem;
   }
+
+  readonly invites: NonNullable<ZoneAccess['invites']> = {
+    issue: async ({ zone, issuedBy }) => {
+      this.asked.push({ zone, issuedBy });
+      return { token: 'i.n.v', id: 'id-2', zone, expiresAt: '2030-01-01T00:00:00.000Z' };
+    },
+    list: async () => [
+      { id: 'id-2', facts: { zone: 'east' }, issuedAt: 0, expiresAt: 1_000, issuedBy: 'anna', revoked: true },
+    ],
+    revoke: (id) => this.revoke(id),
+    redeem: async (invite) => {
+      this.asked.push(invite);
+      if (this.failure) throw this.failure;
+      return { token: 'a.b.c', id: 'id-1', zone: 'east', scope: ['cp'], expiresAt: '2030-01-01T00:00:00.000Z' };
+    },
+  };
 }
 
 interface SentRequest {
@@ -162,6 +178,31 @@ describe('how zones are let in, by REST', () => {
       expect((await send({ url, method: 'GET', headers: { host } })).statusCode).toBe(401);
   });
 
+  it('invites zones: an administrator makes, lists and revokes invites, whoever has one uses it without a token', async () => {
+    await open({ access: STRICT });
+    const url = '/tokens/zone/invites';
+    expect((await send({ url, payload: { zone: 'east' } })).statusCode).toBe(401);
+    const made = await send({ url, payload: { zone: 'east' }, headers: good });
+    expect([made.statusCode, made.headers['cache-control'], made.json()]).toEqual([
+      200,
+      'no-store',
+      { token: 'i.n.v', id: 'id-2', zone: 'east', expiresAt: '2030-01-01T00:00:00.000Z' },
+    ]);
+    const listed = await send({ url, method: 'GET', headers: good });
+    expect(listed.json()).toMatchObject({ total: 1, items: [{ id: 'id-2', zone: 'east', revoked: true }] });
+    expect(listed.body).not.toContain('i.n.v');
+    const revocation = { url: `${url}/revocations`, payload: { id: 'id-2' }, headers: good };
+    expect((await send(revocation)).json()).toEqual({ warnings: ['no zone token with this id is on record'] });
+    const used = await send({ url: `${url}/redemptions`, payload: { invite: 'i.n.v' } });
+    expect([used.statusCode, used.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(used.json()).toMatchObject({ token: 'a.b.c', zone: 'east', authority: zoneAccess.pem });
+    zoneAccess.failure = new Forbidden('the zone invite id-2 was used');
+    const refused = await send({ url: `${url}/redemptions`, payload: { invite: 'i.n.v' } });
+    expect([refused.statusCode, refused.json().detail]).toEqual([403, 'the zone invite id-2 was used']);
+    expect((await send({ url: `${url}/redemptions`, payload: { invite: 'x'.repeat(5_000) } })).statusCode).toBe(422);
+    expect(zoneAccess.asked).toEqual([{ zone: 'east', issuedBy: 'operator' }, 'id-2', 'i.n.v', 'i.n.v']);
+  });
+
   it('says where to ask instead', async () => {
     await open({ cp: ZONE_EAST });
     zoneAccess.pem = undefined;
@@ -172,5 +213,7 @@ describe('how zones are let in, by REST', () => {
       const { statusCode, body } = await send({ url, payload: order });
       expect([statusCode, JSON.parse(body).detail]).toEqual([404, expect.stringMatching(/global control plane/)]);
     }
+    const { statusCode, body } = await send({ url: '/tokens/zone/invites/redemptions', payload: { invite: 'a.b.c' } });
+    expect([statusCode, JSON.parse(body).detail]).toEqual([404, expect.stringMatching(/global control plane/)]);
   });
 });

@@ -21,7 +21,7 @@ export interface RunFlags {
 }
 
 /** Flag that cannot be parsed. */
-class FlagError extends Error {}
+export class FlagError extends Error {}
 
 /** Converts flags to a partial configuration. Throws FlagError. */
 export function flagsToConfig(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
@@ -56,7 +56,7 @@ function toDataplane({
 }
 
 /** Parses `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */
-function parseService(text: string): Readonly<Record<string, unknown>> {
+export function parseService(text: string): Readonly<Record<string, unknown>> {
   const [, name, port = '', servicePort, protocol] = /^([^:/]+):(\d+)(?::(\d+))?(?:\/([a-z0-9]+))?$/.exec(text) ?? [];
   if (name === undefined)
     throw new FlagError(`--service: "${text}" is no service; write it like redis:6379, or web:80:8080/http`);
@@ -77,6 +77,11 @@ function parseOutbound(text: string): Readonly<Record<string, unknown>> {
     port: parseNumber('--outbound', port),
     backend: { name, ...(of !== undefined && { port: parseNumber('--outbound', of) }) },
   };
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function parseNumber(flag: string, text: string): number {

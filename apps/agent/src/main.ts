@@ -5,7 +5,8 @@ import { version } from '../../../package.json';
 import { drainAgent, runAgent, showStatus, uninstallAgent, type AgentContext, type StateFlags } from './commands';
 import { agentVariables, readEnvironment } from './config';
 import { registerDns } from './dns-command';
-import type { RunFlags } from './flags';
+import { collected, type RunFlags } from './flags';
+import { registerJoin } from './join-command';
 
 /** Runs the command line; exit code 0: done, 1: failed, 2: wrong usage or configuration, 130: Ctrl-C. */
 async function main(argv: readonly string[]): Promise<void> {
@@ -75,6 +76,7 @@ function createProgram(context: AgentContext): Command {
     .description('ends the agent and removes its state: keys, certificates, cached resources')
     .addOption(stateOption())
     .action(async (flags: StateFlags) => finish(await uninstallAgent(context, flags)));
+  registerJoin(program, context, finish);
   registerDns(program, context, finish);
   program.addHelpText('after', `\nEnvironment:\n${variablesText()}`);
   return program;
@@ -102,10 +104,6 @@ function shared(command: Command): Command {
     .option('--plane <plane>', 'envoy or builtin; envoy where it is found')
     .option('--may-dial <range>', '`default`, or a range where its proxies dial; may be repeated', collected)
     .option('--log-level <level>', 'debug, info, warn or error');
-}
-
-function collected(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
 
 void main(process.argv);

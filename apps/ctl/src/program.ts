@@ -66,6 +66,8 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'This program and its servers:',
     commands: [
+      { name: 'global', load: async () => (await import('./commands/init/init.js')).registerGlobal },
+      { name: 'zone', load: async () => (await import('./commands/init/init.js')).registerZone },
       { name: 'export', load: async () => (await import('./commands/export.js')).registerExport },
       { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
       { name: 'config', loadLight: async () => (await import('./commands/config.js')).registerConfig },

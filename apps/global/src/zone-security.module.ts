@@ -61,20 +61,29 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
 
   /** Returns the token issuer and authority that REST serves. */
   zoneAccess(): ZoneAccess {
-    const { tokens } = this.service;
+    const { tokens, invites } = this.service;
     return {
       issue: (order) => tokens.issue(order),
       list: () => tokens.list(),
       revoke: (id) => tokens.revoke(id),
       rotate: () => tokens.rotate(),
       authority: () => this.opened?.authority(),
+      invites: {
+        issue: (order) => invites.issue(order),
+        list: () => invites.list(),
+        revoke: (id) => invites.revoke(id),
+        redeem: (invite) => invites.redeem(invite),
+      },
     };
   }
 
-  /** Deletes zone tokens that expired long ago. */
+  /** Deletes zone tokens and invites that expired long ago. */
   readonly purge: PeriodicTask = {
     failure: 'expired zone tokens could not be forgotten',
-    run: () => this.service.tokens.purge(),
+    run: async () => {
+      await this.service.tokens.purge();
+      await this.service.invites.purge();
+    },
   };
 
   /** Returns warnings for an operator who deletes this resource. */

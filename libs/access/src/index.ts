@@ -1,6 +1,7 @@
 /** Authentication and authorisation of users and zones (libs/access/README.md). */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, zoneTokenFacts, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token';
+export { type IssuedZoneInvite, type ZoneInviteRequest } from './zones/zone-invites';
 export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
 export {
   createDataplaneTokens,

@@ -47,7 +47,7 @@ import {
   whoAmI,
 } from './operations/server';
 import { adoptZone, confirmGlobal, confirmZone, diagnose, resetZoneEpoch } from './operations/sync';
-import { dataplaneTokens, showZoneAuthority, userTokens, zoneTokens } from './operations/tokens';
+import { dataplaneTokens, showZoneAuthority, userTokens, zoneInvites, zoneTokens } from './operations/tokens';
 import { rotateWorkloadAuthority, showWorkloadAuthority } from './operations/workload-authority';
 import { confirmWorkload, listWorkloads, revokeWorkload } from './operations/workloads';
 
@@ -83,6 +83,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   getTopology,
   ...Object.values(userTokens),
   ...Object.values(zoneTokens),
+  ...Object.values(zoneInvites),
   ...Object.values(dataplaneTokens),
   showZoneAuthority,
   showWorkloadAuthority,

@@ -117,6 +117,6 @@ export {
   diagnose,
   resetZoneEpoch,
 } from './operations/sync';
-export { dataplaneTokens, showZoneAuthority, userTokens, zoneTokens } from './operations/tokens';
+export { dataplaneTokens, showZoneAuthority, userTokens, zoneInvites, zoneTokens } from './operations/tokens';
 export { WorkloadAuthority, rotateWorkloadAuthority, showWorkloadAuthority } from './operations/workload-authority';
 export { Workload, WorkloadRevocation, confirmWorkload, listWorkloads, revokeWorkload } from './operations/workloads';

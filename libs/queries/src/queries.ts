@@ -31,7 +31,7 @@ import { DATAPLANE_TOKEN_FORM, USER_TOKEN_FORM } from './tokens/token-forms';
 import { TokenQueries, type TokenAccess } from './tokens/token-queries';
 import { WorkloadAuthority, type AuthorityAccess } from './zones/workload-authority';
 import { WorkloadQueries, type WorkloadAccess } from './workloads/workload-queries';
-import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
+import { ZoneInvites, ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
 export interface QueryLimits extends WatchLimits {
@@ -118,6 +118,7 @@ export interface Queries {
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
+  readonly zoneInvites: ZoneInvites;
   readonly userTokens: TokenQueries<UserTokenRequest, IssuedUserToken>;
   readonly dataplaneTokens: TokenQueries<DataplaneTokenRequest, IssuedDataplaneToken>;
   readonly workloads: WorkloadQueries;
@@ -163,6 +164,7 @@ export function createQueries(sources: QuerySources): Queries {
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
+    zoneInvites: new ZoneInvites(zoneAccess),
     userTokens: new TokenQueries(USER_TOKEN_FORM, userAccess),
     dataplaneTokens: new TokenQueries(DATAPLANE_TOKEN_FORM, issuers.dataplaneAccess),
     workloads: new WorkloadQueries(issuers.workloadAccess, index),

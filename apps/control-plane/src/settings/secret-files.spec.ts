@@ -37,6 +37,18 @@ describe('readSecretFiles', () => {
     expect(readSecretFiles(settings, { env, file: keys })).toEqual({ sources: { env, file: keys }, problems: [] });
   });
 
+  it('takes nothing from a file that may be missing and is not there, and its value once it is', () => {
+    const env = { DATABASE_URL_FILE: `-${join(folder, 'secret')}` };
+    expect(readSecretFiles(settings, { env })).toEqual({ sources: { env: { DATABASE_URL: '' } }, problems: [] });
+    file('postgres://a\n');
+    expect(readSecretFiles(settings, { env }).sources.env).toEqual({ DATABASE_URL: 'postgres://a' });
+  });
+
+  it('refuses a file that may be missing where it cannot be read', () => {
+    const read = readSecretFiles(settings, { env: { DATABASE_URL_FILE: `-${folder}` } });
+    expect(read.problems).toEqual([expect.stringMatching(/^DATABASE_URL_FILE: "-.+" cannot be read: EISDIR/)]);
+  });
+
   it('refuses a value beside its file', () => {
     const env = { DATABASE_URL: 'postgres://a', DATABASE_URL_FILE: file('postgres://b') };
     expect(readSecretFiles(settings, { env }).problems).toEqual([

@@ -24,8 +24,8 @@ interface SecretSource {
 /**
  * Reads secrets from files: `X_FILE` in the environment, or its key in the YAML file (`databaseUrlFile`), is the path
  * of a file with the value of a secret setting `X`, without surrounding white space. An empty file means the setting is
- * not given; refuses `X` together with `X_FILE` in one source, unreadable files, and files of more than 64 KiB. Ignores
- * `X_FILE` if that is a setting of its own.
+ * not given, and so does a missing one whose path stands after a `-`; refuses `X` together with `X_FILE` in one source,
+ * unreadable files, and files of more than 64 KiB. Ignores `X_FILE` if that is a setting of its own.
  */
 export function readSecretFiles(
   settings: Settings,
@@ -57,10 +57,21 @@ function takeFiles(settings: Settings, { values, formatFileVariable, shownAs, re
     else if (values[own]) problems.push(`${shownAs(own)} and ${ofFile}: give one of them`);
     else
       try {
-        values[own] = read(path, MAX_KIB).trim();
+        values[own] = readSecret(path, read);
       } catch (error) {
         problems.push(`${shownAs(ofFile)}: "${path}" cannot be read: ${errorText(error)}`);
       }
   }
   return problems;
+}
+
+/** Returns the value in a file; empty if a file that may be missing (`-/path`, as in units of systemd) is not there. */
+function readSecret(path: string, read: ReadText): string {
+  if (!path.startsWith('-')) return read(path, MAX_KIB).trim();
+  try {
+    return read(path.slice(1), MAX_KIB).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
 }

@@ -108,6 +108,19 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
     return [`no ${this.use.name} with id ${jti} is on record here: is it the right id? It is revoked all the same`];
   }
 
+  /**
+   * Revokes a token that is not revoked yet. Resolves with true for one caller alone, of all callers at all replicas; with false
+   * if it was revoked before. Throws Unavailable, and Conflict if too many are revoked.
+   */
+  async revokeOnce(id: string): Promise<boolean> {
+    let isFirst = false;
+    await this.changeRevocations((revoked) => {
+      isFirst = !revoked.has(id);
+      return isFirst ? this.withRevoked(revoked, id) : revoked;
+    });
+    return isFirst;
+  }
+
   /** Throws Conflict instead of forgetting an older revocation: its token would be accepted again. */
   private withRevoked(revoked: ReadonlySet<string>, id: string): ReadonlySet<string> {
     if (revoked.size < MAX_REVOKED || revoked.has(id)) return new Set([...revoked, id]);

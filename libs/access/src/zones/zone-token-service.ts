@@ -5,12 +5,14 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { Unauthenticated } from '../unauthenticated';
 import { TokenFamily } from '../tokens/token-family';
 import type { TokenDependencies } from '../tokens/token-issuer';
+import { ZoneInviteIssuer } from './zone-invites';
 import { CP_SCOPE, requireScope, ZONE_TOKEN, type ZoneTokenFamily } from './zone-token';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
   readonly auth: ZoneTokenAuthenticator;
   readonly tokens: ZoneTokenFamily['tokens'];
+  readonly invites: ZoneInviteIssuer;
   /**
    * Returns warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted
    * key.
@@ -26,16 +28,21 @@ export function createZoneTokenService(options: Omit<TokenDependencies, 'cp'>): 
   const dependencies: TokenDependencies = { ...options, cp: { role: 'global' } };
   const family = new TokenFamily(ZONE_TOKEN, dependencies, { endsTrust: turnsAuth });
   const auth = new ZoneTokenAuthenticator(family, dependencies.index, dependencies.clock);
+  const invites = new ZoneInviteIssuer(dependencies, family.tokens);
   return {
     auth,
     tokens: family.tokens,
+    invites,
     deletionWarnings: (id) => {
       const zones = auth.zonesBy(family.serialOf(id));
       const needing = zones.length === 0 ? '' : `; sent away until they have another: ${zones.join(', ')}`;
       return family.deletionWarnings(id).map((warning) => `${warning}${needing}`);
     },
     faults: () => family.faults(),
-    close: () => family.close(),
+    close: () => {
+      invites.close();
+      family.close();
+    },
   };
 }
 

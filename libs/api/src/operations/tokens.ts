@@ -215,3 +215,86 @@ export const showZoneAuthority = operation({
   answer: { description: 'A certificate.', schema: Text, type: 'application/x-pem-file' },
   problems: [400, 404],
 });
+
+const InviteId = Type.String({ pattern: '^[^\\s,]{1,200}$', title: 'the id of an invite, without spaces and commas' });
+
+/** Invites of zones; 404 on a control plane that is no global. The right is that to zone tokens. */
+export const zoneInvites = {
+  list: operation({
+    id: 'listZoneInvites',
+    method: 'GET',
+    path: '/tokens/zone/invites',
+    summary: 'The invites of zones that are valid or expired within a week, the first to expire first',
+    access: { verb: 'list', kinds: ['ZoneToken'] },
+    query: OffsetPage,
+    answer: {
+      description: 'Never the invites themselves. One that was used is revoked.',
+      schema: Page(Type.Object({ ...listed, zone: Text }, component('ListedZoneInvite'))),
+    },
+    problems: PROBLEMS,
+  }),
+  /** A one-time token of 10 minutes. */
+  issue: operation({
+    id: 'issueZoneInvite',
+    method: 'POST',
+    path: '/tokens/zone/invites',
+    summary: 'Issue an invite, which is exchanged for a token of the zone once within 10 minutes',
+    access: { verb: 'create', kinds: ['ZoneToken'] },
+    body: {
+      schema: Type.Object({ zone: Type.String({ minLength: 1, maxLength: 63 }) }, component('ZoneInviteOrder', strict)),
+      example: { zone: 'east' },
+    },
+    answer: {
+      description: 'The invite; shown once.',
+      schema: Type.Object({ token: Text, id: Text, zone: Text, expiresAt: Time }, component('ZoneInvite')),
+    },
+    problems: WRITE_PROBLEMS,
+    audit: { kind: 'ZoneToken', activity: 'issue an invite of a zone' },
+  }),
+  revoke: operation({
+    id: 'revokeZoneInvite',
+    method: 'POST',
+    path: '/tokens/zone/invites/revocations',
+    summary: 'Revoke an invite of a zone by its id',
+    access: { verb: 'create', kinds: ['ZoneToken'] },
+    body: {
+      schema: Type.Object({ id: InviteId }, component('ZoneInviteRevocation', strict)),
+      example: { id: '6f1b2c0e-0000-4000-8000-000000000000' },
+    },
+    answer: { description: 'Revoked.', schema: Written },
+    problems: WRITE_PROBLEMS,
+    audit: { kind: 'ZoneToken', activity: 'revoke an invite of a zone' },
+  }),
+  /** Needs no right but the invite. */
+  redeem: operation({
+    id: 'redeemZoneInvite',
+    method: 'POST',
+    path: '/tokens/zone/invites/redemptions',
+    summary: 'Exchange an invite for a token of its zone, once',
+    access: 'public',
+    body: {
+      schema: Type.Object(
+        { invite: Type.String({ minLength: 1, maxLength: 4_096 }) },
+        component('ZoneInviteRedemption', strict),
+      ),
+      example: { invite: 'eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl' },
+    },
+    answer: {
+      description:
+        'The zone token, shown once, and what verifies the global (PEM), where that is an authority of its own.',
+      schema: Type.Object(
+        {
+          token: Text,
+          id: Text,
+          zone: Text,
+          scope: Type.Array(Text),
+          expiresAt: Time,
+          authority: OptionalText,
+        },
+        component('RedeemedZoneInvite'),
+      ),
+    },
+    problems: WRITE_PROBLEMS,
+    audit: { kind: 'ZoneToken', activity: 'use an invite of a zone' },
+  }),
+} as const;

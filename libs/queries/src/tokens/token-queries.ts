@@ -70,8 +70,20 @@ export class TokenQueries<
   }
 }
 
+/** The fields of every listed token; times in RFC 3339. */
+interface ShownToken {
+  readonly id: string;
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+  readonly issuedBy: string;
+  readonly revoked: boolean;
+}
+
 /** Returns a range of the issued tokens as users see them: never the tokens themselves. */
-function tokenPage(tokens: readonly ListedToken[], { offset, size }: PageRange): SortedPage<JsonObject> {
+export function tokenPage(
+  tokens: readonly ListedToken[],
+  { offset, size }: PageRange,
+): SortedPage<JsonObject & ShownToken> {
   const items = tokens.slice(offset, offset + size).map(({ id, facts, issuedAt, expiresAt, issuedBy, revoked }) => ({
     id,
     ...facts,

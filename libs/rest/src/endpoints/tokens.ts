@@ -4,6 +4,7 @@ import {
   showWorkloadAuthority,
   showZoneAuthority,
   userTokens,
+  zoneInvites,
   zoneTokens,
   type Operation,
 } from '@causeway/api';
@@ -40,6 +41,7 @@ export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {
         rights.check('create', { kind: 'DataplaneToken', mesh });
       },
     }),
+    ...inviteEndpoints(sources),
     endpoint(showZoneAuthority, () => queries.zoneTokens.authority(), { check: checkZoneTokens }),
     endpoint(showWorkloadAuthority, () => workloadAuthority.status(), { check }),
     endpoint(rotateWorkloadAuthority, ({ rights }, { body }) => workloadAuthority.order(body, rights.caller.user), {
@@ -100,6 +102,47 @@ function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): reado
       here,
     ),
     endpoint(operations.rotate, async () => ({ serial: await tokens.rotate() }), here),
+  ];
+}
+
+/** Endpoints of invites of zones: for administrators, and for whoever has one. */
+function inviteEndpoints({ queries: { zoneInvites: invites }, audit }: EndpointSources): readonly Endpoint[] {
+  const here = { check: () => invites.checkHere() };
+  return [
+    readingEndpoint(
+      zoneInvites.list,
+      readOffsetPage,
+      async ({ request }, { more: range }) => tableBody(request, await invites.list(range), range),
+      here,
+    ),
+    endpoint(
+      zoneInvites.issue,
+      async ({ request, reply, rights }, { body: { zone } }) => {
+        const issued = await invites.issue(zone, rights.caller.user);
+        audit.setName(request, `${zone}/${issued.id}`);
+        void reply.header('cache-control', 'no-store');
+        return issued;
+      },
+      here,
+    ),
+    endpoint(
+      zoneInvites.revoke,
+      async ({ request }, { body: { id } }) => {
+        audit.setName(request, id);
+        return { warnings: await invites.revoke(id) };
+      },
+      here,
+    ),
+    endpoint(
+      zoneInvites.redeem,
+      async ({ request, reply }, { body: { invite } }) => {
+        const redeemed = await invites.redeem(invite);
+        audit.setName(request, `${redeemed.zone}/${redeemed.id}`);
+        void reply.header('cache-control', 'no-store');
+        return redeemed;
+      },
+      here,
+    ),
   ];
 }
 

@@ -5,6 +5,7 @@ import { readAbsence, pendingDecisions, seconds, sumInsight } from './zone-insig
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
 import { registerZoneDecisions } from './zone-decisions';
+import { registerZoneInvites } from './zone-invites';
 
 export interface ZonesOptions {
   readonly output: Output;
@@ -69,5 +70,6 @@ export function registerZones(program: Command, context: CommandContext, finish:
     .description('shows how far each zone is: session, lag, rejects, versions; and what only an operator can decide')
     .addOption(outputOption())
     .action(async (options: ZonesOptions) => finish(await zones(context, options)));
+  registerZoneInvites(command, context, finish);
   registerZoneDecisions(command, context, finish);
 }

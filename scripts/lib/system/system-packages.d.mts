@@ -1,0 +1,5 @@
+export function buildPackages(
+  root: string,
+  folder: string,
+  kinds: readonly ('deb' | 'rpm')[],
+): { readonly deb?: string; readonly rpm?: string };
