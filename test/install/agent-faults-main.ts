@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ENDED, KEPT, type Fault, type Outcome } from './agent-faults';
+import { LabMachine, ROOT } from './lab-machine';
+
+/**
+ * Breaks the agent of a machine in each way that its unit makes promises for, and prints a table of what came of it:
+ * `node -r ./bench/register.cjs test/install/agent-faults-main.ts [--only WORDS] [--units FOLDER]`. Exit code 1 if a promise was not kept. The machine
+ * is a Debian tree with systemd as process 1 (`machine.ts`); needs root, debootstrap, Envoy (`test/envoy/install.sh`) and built programs.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      suite: { type: 'string', default: 'trixie' },
+      units: { type: 'string', default: join(ROOT, 'deploy', 'systemd') },
+      only: { type: 'string', default: '' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  const { suite, units, only } = values;
+  const envoy = execFileSync('sh', [join(ROOT, 'test', 'envoy', 'install.sh')], { encoding: 'utf8' }).trim();
+  const begun = Date.now();
+  const lab = await LabMachine.start({ envoy, suite, units });
+  console.log(`${seconds(begun)}  the machine serves`);
+  try {
+    for (const fault of [...KEPT, ...ENDED].filter(({ name }) => name.includes(only))) await show(lab, fault);
+    if (values.keep) await visited(lab);
+  } finally {
+    await lab.close();
+  }
+  console.log(`${seconds(begun)}  in all`);
+}
+
+async function show(lab: LabMachine, { name, run }: Fault): Promise<void> {
+  const from = Date.now();
+  const { facts, broken } = await run(lab).catch((error: unknown): Outcome => ({ facts: '', broken: [String(error)] }));
+  console.log(`${seconds(from)}  ${broken.length === 0 ? 'ok    ' : 'FAILED'}  ${name}: ${facts}`);
+  for (const line of broken) console.log(`                    ${line}`);
+  if (broken.length > 0) process.exitCode = 1;
+}
+
+function seconds(from: number): string {
+  return `${((Date.now() - from) / 1_000).toFixed(1).padStart(6)} s`;
+}
+
+/** Resolves when this program is interrupted. */
+async function visited(lab: LabMachine): Promise<void> {
+  console.log(`the machine stays until this program is interrupted: ${lab.machine.entrance}`);
+  const alive = setInterval(() => undefined, 60_000);
+  await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));
+  clearInterval(alive);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
