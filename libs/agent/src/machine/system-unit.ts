@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Exit code of an agent that was drained, where a unit of systemd runs it: the unit does not start it again. */
+export const DRAINED_EXIT_CODE = 80;
+
+/** File in the state folder that names the unit of systemd which runs the agent. */
+const UNIT_FILE = 'unit';
+const NAME = /^[\w:@.\\-]{1,255}\.service$/;
+/** Timeout of a question to systemd, and of a job, which may wait for open connections, ms. */
+const [QUESTION_TIMEOUT, JOB_TIMEOUT] = [2_000, 300_000];
+const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C', SYSTEMD_PAGER: '' };
+const runFile = promisify(execFile);
+
+export type RunSystemctl = (args: readonly string[], timeout: number) => Promise<string>;
+
+/** Rejects if systemctl is missing, fails, or does not answer in time. */
+const systemctl: RunSystemctl = async (args, timeout) =>
+  (await runFile('systemctl', args, { env: ENVIRONMENT, timeout })).stdout;
+
+/** Unit of systemd that runs an agent. */
+export class SystemUnit {
+  constructor(
+    readonly name: string,
+    private readonly run: RunSystemctl = systemctl,
+  ) {}
+
+  /** Returns the type of its job, such as `stop` or `restart`; undefined if it has none. Rejects if systemd does not answer. */
+  async readJob(): Promise<string | undefined> {
+    const jobs = await this.run(['list-jobs', '--no-legend', '--plain', '--full', this.name], QUESTION_TIMEOUT);
+    const job = jobs.split('\n').map((line) => line.trim().split(/\s+/));
+    return job.find(([, unit]) => unit === this.name)?.[2];
+  }
+
+  /** Returns whether the agent is asked to end so that it can be started again. False if systemd does not answer. */
+  async isRestarting(): Promise<boolean> {
+    const job = await this.readJob().catch(() => undefined);
+    return job?.endsWith('restart') === true;
+  }
+
+  /** Returns whether the agent runs or is about to run; false if systemd does not answer. */
+  async isActive(): Promise<boolean> {
+    const state = await this.readProperty('ActiveState').catch(() => 'inactive');
+    return state !== 'inactive' && state !== 'failed';
+  }
+
+  /** Stops it: resolves when it has ended, with what it has left. */
+  async stop(): Promise<void> {
+    await this.run(['stop', this.name], JOB_TIMEOUT);
+  }
+
+  /** Stops it, and keeps it from starting with the machine. Does nothing if systemd does not know it. */
+  async disable(): Promise<void> {
+    const found = await this.readProperty('LoadState').catch(() => 'not-found');
+    if (found !== 'not-found') await this.run(['disable', '--now', '--quiet', this.name], JOB_TIMEOUT);
+  }
+
+  private async readProperty(name: string): Promise<string> {
+    return (await this.run(['show', '--value', '-p', name, this.name], QUESTION_TIMEOUT)).trim();
+  }
+}
+
+/** Records the unit that runs the agent of a state folder; undefined: none does. */
+export async function writeUnitName(folder: string, name: string | undefined): Promise<void> {
+  const file = join(folder, UNIT_FILE);
+  if (name === undefined) await rm(file, { force: true });
+  else await writeFile(file, `${name}\n`, { mode: 0o600 });
+}
+
+/** Returns the unit that ran the agent of a state folder last; undefined if none did. */
+export async function readSystemUnit(folder: string): Promise<SystemUnit | undefined> {
+  const name = (await readFile(join(folder, UNIT_FILE), 'utf8').catch(() => '')).trim();
+  return NAME.test(name) ? new SystemUnit(name) : undefined;
+}
