@@ -23,6 +23,7 @@ interface Moment {
 const STAYS_AWAY = 4;
 /** Time of a crash loop, s: systemd's preset gives up after five starts within 10 s. */
 const CRASH_LOOP = 12;
+const STATE = '/var/lib/causeway-agent';
 const [RULES, ROUTES] = ['nft list table inet causeway 2>&1 | grep -v "^#"', 'ip route show table all proto 199'];
 
 /** Faults that Envoy, its connections, the rules and the lease outlive. */
@@ -30,7 +31,7 @@ export const KEPT: readonly Fault[] = [
   { name: 'kill -9 of the agent', run: (lab) => keeps(lab, () => killAgent(lab)) },
   {
     name: 'the agent is killed for its memory',
-    run: (lab) => keeps(lab, async () => outOfMemory(lab, await lab.agentPid())),
+    run: (lab) => keeps(lab, async () => outOfMemory(lab, await lab.agentPid(), `${STATE}/agent.sock`, '/status')),
   },
   { name: 'systemctl restart', run: (lab) => keeps(lab, () => lab.run('systemctl restart causeway-agent')) },
   { name: 'upgrade', run: (lab) => keeps(lab, () => lab.run(UPGRADE)) },
@@ -45,8 +46,7 @@ export const ENDED: readonly Fault[] = [
   { name: 'systemctl stop of an agent that ends again and again', run: stopCrashLoop },
   { name: 'drain', run: (lab) => staysAway(lab, 'causeway-agent drain', 'enabled') },
   { name: 'drain of an agent that ends again and again', run: drainCrashLoop },
-  // Units of the lab are not ended by it.
-  { name: 'shutdown', run: (lab) => ends(lab, 'systemctl start shutdown.target') },
+  { name: 'shutdown', run: (lab) => ends(lab, SHUTDOWN) },
   { name: 'uninstall', run: (lab) => staysAway(lab, 'causeway-agent uninstall', 'disabled') },
 ];
 
@@ -54,6 +54,12 @@ export const ENDED: readonly Fault[] = [
 const UPGRADE = `
 cd /usr/local/lib/node_modules && cp -a causeway causeway.new && mv causeway causeway.old && mv causeway.new causeway && rm -rf causeway.old
 systemctl daemon-reload && systemctl restart causeway-agent`;
+
+/** A shutdown up to where the machine would be off. The other units of the lab are not ended by it. */
+const SHUTDOWN = `
+printf '[Unit]\\nDefaultDependencies=no\\nRequires=shutdown.target\\nAfter=shutdown.target\\n[Service]\\nType=oneshot\\nExecStart=/bin/true\\n' \\
+  >/etc/systemd/system/systemd-poweroff.service
+systemctl daemon-reload && systemctl start poweroff.target`;
 
 async function look(lab: LabMachine): Promise<Moment> {
   const [agent, envoys, rules] = await Promise.all([lab.agentPid(), lab.envoyPids(), lab.ask(`${RULES}; ${ROUTES}`)]);
@@ -96,8 +102,8 @@ async function killAgent(lab: LabMachine): Promise<void> {
   await lab.run('systemctl kill -s KILL --kill-whom=main causeway-agent');
 }
 
-/** The kernel kills a process for the memory of its group. */
-async function outOfMemory(lab: LabMachine, pid: number): Promise<void> {
+/** The kernel kills a process for the memory of its group, which answers to requests need. */
+async function outOfMemory(lab: LabMachine, pid: number, socket: string, path: string): Promise<void> {
   await lab.run(`
 if grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
   echo +memory >/sys/fs/cgroup/cgroup.subtree_control || true
@@ -107,11 +113,14 @@ else
   mountpoint -q /run/memory || mount -t cgroup -o memory none /run/memory
   group=/run/memory/causeway-lab-$$-${pid} limit=memory.limit_in_bytes
 fi
-mkdir $group && echo 1M >$group/$limit && echo ${pid} >$group/cgroup.procs
+mkdir $group && echo 256K >$group/$limit && echo ${pid} >$group/cgroup.procs
+node /opt/lab/ask-often.mjs ${socket} ${path} &
 n=0
 while [ -d /proc/${pid} ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
-rmdir $group
-[ $n -lt 100 ]`);
+kill $!
+[ $n -lt 100 ]
+cat $group/memory.oom_control $group/memory.events 2>/dev/null | grep -q '^oom_kill [1-9]'
+rmdir $group`);
 }
 
 const BREAK_FILE =
@@ -163,7 +172,7 @@ async function killEnvoy(lab: LabMachine): Promise<Outcome> {
   await lab.untilServing();
   const before = await look(lab);
   await lab.resetProbe();
-  await outOfMemory(lab, before.envoys[0] ?? 0);
+  await outOfMemory(lab, before.envoys[0] ?? 0, `${STATE}/proxies/default.hello-1/admin.sock`, '/config_dump');
   await until('another Envoy runs', async () => (await lab.envoyPids()).some((pid) => !before.envoys.includes(pid)));
   await lab.untilServing();
   const [after, counts] = [await look(lab), await lab.probe()];
@@ -212,7 +221,7 @@ async function endsNow(lab: LabMachine, command: string, isTold: boolean): Promi
 }
 
 async function startAgain(lab: LabMachine): Promise<void> {
-  await lab.run('systemctl stop shutdown.target; systemctl start causeway-agent');
+  await lab.run('systemctl start causeway-agent');
   await lab.untilServing();
 }
 

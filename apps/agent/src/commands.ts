@@ -96,7 +96,7 @@ export async function drainAgent(context: AgentContext, { state }: StateFlags): 
   const path = agentSocketPath(folder);
   if (!(await isAnswered(path))) {
     const unit = await readSystemUnit(folder);
-    if ((await unit?.isActive()) === true) {
+    if ((await unit?.isActive().catch(() => false)) === true) {
       await unit?.stop();
       context.print('the agent has ended');
       return 0;
@@ -133,8 +133,7 @@ export async function cleanMachine({ environment }: AgentContext, flags: StateFl
   const folder = flags.state ?? environment.state;
   if (await isAnswered(agentSocketPath(folder))) return 0;
   const unit = environment.unit === undefined ? undefined : new SystemUnit(environment.unit);
-  const job = await unit?.readJob();
-  if (job !== undefined && job !== 'stop') return 0;
+  if ((await unit?.isActive()) === true) return 0;
   await awake(() => endLeftovers(folder, { clock: systemClock, logger: silentLogger }));
   return 0;
 }

@@ -255,12 +255,25 @@ export class MachineNetwork {
 
   private async installRoutes(routes: readonly CaptureRoute[]): Promise<void> {
     if (sameRoutes(routes, this.routes)) return;
+    if (this.routes.length === 0 && (await this.findsRoutes(routes))) return void (this.routes = routes);
     await this.flushRoutes();
     for (const family of ['-4', '-6'] as const) {
       const lines = routes.filter((route) => route.family === family).map(({ line }) => line);
       if (lines.length > 0) await this.addRoutes(family, lines);
     }
     this.routes = routes;
+  }
+
+  /** Returns whether an earlier run has left exactly these routes: they are not interrupted. */
+  private async findsRoutes(routes: readonly CaptureRoute[]): Promise<boolean> {
+    const ours = ['route', 'show', 'table', 'all', 'proto', String(ROUTE_PROTOCOL)];
+    for (const family of ['-4', '-6'] as const) {
+      const shown = await this.tools.run('ip', [family, ...ours]).catch(() => '');
+      const wanted = routes.filter((route) => route.family === family).map(({ line }) => describeRoute(line));
+      const found = shown.split('\n').filter((line) => line.trim() !== '');
+      if (found.map(describeRoute).sort().join() !== wanted.sort().join()) return false;
+    }
+    return true;
   }
 
   private async addRoutes(family: CaptureRoute['family'], lines: readonly string[]): Promise<void> {
@@ -329,6 +342,12 @@ export class MachineNetwork {
 
 function countLines(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '').length;
+}
+
+/** Returns type, range and source of a route, as it is added or as `ip route show` has it. */
+function describeRoute(line: string): string {
+  const [, type = 'unicast', range = ''] = /^(?:route add )?(?:(local) )?(\S+)/.exec(line) ?? [];
+  return [type, range, / src (\S+)/.exec(line)?.[1] ?? ''].join(' ');
 }
 
 function sameRoutes(a: readonly CaptureRoute[], b: readonly CaptureRoute[]): boolean {

@@ -40,10 +40,12 @@ export class SystemUnit {
     return job?.endsWith('restart') === true;
   }
 
-  /** Returns whether the agent runs or is about to run; false if systemd does not answer. */
+  /** Returns whether the agent runs, waits for its restart, or is about to start. Rejects if systemd does not answer. */
   async isActive(): Promise<boolean> {
-    const state = await this.readProperty('ActiveState').catch(() => 'inactive');
-    return state !== 'inactive' && state !== 'failed';
+    const state = await this.readProperty('ActiveState');
+    if (state !== 'inactive' && state !== 'failed') return true;
+    const job = await this.readJob();
+    return job !== undefined && job !== 'stop';
   }
 
   /** Stops it: resolves when it has ended, with what it has left. */
