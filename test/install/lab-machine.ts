@@ -34,6 +34,8 @@ export interface ProbeCounts {
   /** Times that the zone did not have the Dataplane. */
   readonly absent: number;
   readonly reasons: Readonly<Record<string, number>>;
+  /** Absent while no agent answers. */
+  readonly agent?: { readonly pid: number; readonly lease?: string; readonly plane?: string };
 }
 
 export interface LabOptions {
@@ -121,10 +123,8 @@ export class LabMachine {
   /** Resolves when the agent of a machine has its lease, its proxy serves, and new connections succeed. */
   async untilServing(former = 0): Promise<void> {
     await until('the agent serves', async () => {
-      const pid = await this.agentPid();
-      if (pid === 0 || pid === former) return false;
-      const status = await this.ask('causeway-agent status');
-      return /^ +lease +held$/m.test(status) && /^ +plane +\S+( \S+)?, serving/m.test(status);
+      const { agent } = await this.probe();
+      return agent && agent.pid !== former && agent.lease === 'held' && agent.plane === 'serving';
     });
     const { attempts } = await this.probe();
     await until('requests succeed', async () => {
@@ -174,7 +174,7 @@ systemd-run --quiet --unit hello ${LASTS} node /${LAB}/echo-service.mjs 8000
 cat >/etc/causeway/agent.yaml <<'END'
 bundle: /etc/causeway/bundle
 capture: redirect
-drainTime: 5s
+drainTime: 2s
 dataplanes:
   - name: hello-1
     address: ${ADDRESS}

@@ -133,8 +133,10 @@ export async function cleanMachine({ environment }: AgentContext, flags: StateFl
   const folder = flags.state ?? environment.state;
   if (await isAnswered(agentSocketPath(folder))) return 0;
   const unit = environment.unit === undefined ? undefined : new SystemUnit(environment.unit);
-  if ((await unit?.isActive()) === true) return 0;
-  await awake(() => endLeftovers(folder, { clock: systemClock, logger: silentLogger }));
+  await awake(async () => {
+    if (unit && !(await unit.hasEnded(systemClock))) return;
+    await endLeftovers(folder, { clock: systemClock, logger: silentLogger });
+  });
   return 0;
 }
 

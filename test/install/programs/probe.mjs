@@ -1,6 +1,7 @@
 /**
  * Client of an echo service: `node probe.mjs ADDRESS PORT SOCKET FILE`. Holds connections and says something on each, makes new ones, and asks the
- * control plane at SOCKET for the Dataplane `hello-1`, all the time. FILE has the counts since its start, or since SIGUSR2, as JSON.
+ * control plane at SOCKET for the Dataplane `hello-1`, and the agent for its state, all the time. FILE has the counts since its start, or since
+ * SIGUSR2, as JSON.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -10,8 +11,11 @@ const [address, port, socketPath, file] = process.argv.slice(2);
 const HELD = 4;
 const [INTERVAL, LEASE_INTERVAL, ANSWER_TIME] = [50, 200, 2_000];
 const PATH = '/meshes/default/dataplanes/hello-1';
+const AGENT = { socketPath: '/var/lib/causeway-agent/agent.sock', path: '/status', timeout: ANSWER_TIME };
 
 let counts;
+/** The agent's process, its lease and its plane; undefined while it does not answer. */
+let agent;
 const held = new Set();
 const begin = () =>
   (counts = {
@@ -74,6 +78,19 @@ function askLease() {
   asked.on('error', () => undefined).end();
 }
 
+function askAgent() {
+  const asked = request(AGENT, (answer) => {
+    let text = '';
+    answer.on('data', (part) => (text += part));
+    answer.on('end', () => {
+      const { pid, proxies } = JSON.parse(text);
+      const [proxy] = proxies;
+      agent = { pid, lease: proxy?.lease?.type, plane: proxy?.plane.type };
+    });
+  });
+  asked.on('error', () => (agent = undefined)).end();
+}
+
 begin();
 process.on('SIGUSR2', begin);
 for (let n = 0; n < HELD; n++) hold();
@@ -81,7 +98,7 @@ setInterval(() => {
   for (const { socket } of held) socket.write('x');
   attempt();
   const open = [...held].filter(({ isOpen }) => isOpen).length;
-  writeFileSync(`${file}.new`, JSON.stringify({ ...counts, open }));
+  writeFileSync(`${file}.new`, JSON.stringify({ ...counts, open, agent }));
   renameSync(`${file}.new`, file);
 }, INTERVAL);
-setInterval(askLease, LEASE_INTERVAL);
+setInterval(() => (askLease(), askAgent()), LEASE_INTERVAL);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Clock } from '@causeway/runtime';
 
 /** Exit code of an agent that was drained, where a unit of systemd runs it: the unit does not start it again. */
 export const DRAINED_EXIT_CODE = 80;
@@ -11,6 +12,8 @@ const UNIT_FILE = 'unit';
 const NAME = /^[\w:@.\\-]{1,255}\.service$/;
 /** Timeout of a question to systemd, and of a job, which may wait for open connections, ms. */
 const [QUESTION_TIMEOUT, JOB_TIMEOUT] = [2_000, 300_000];
+/** Interval at which the state of a unit is polled, ms. */
+const POLL_INTERVAL = 100;
 const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C', SYSTEMD_PAGER: '' };
 const runFile = promisify(execFile);
 
@@ -40,12 +43,29 @@ export class SystemUnit {
     return job?.endsWith('restart') === true;
   }
 
-  /** Returns whether the agent runs, waits for its restart, or is about to start. Rejects if systemd does not answer. */
+  /** Returns whether the agent runs, ends, waits for its restart, or is about to start. Rejects if systemd does not answer. */
   async isActive(): Promise<boolean> {
+    return (await this.readState()) !== 'ended';
+  }
+
+  /**
+   * Resolves with whether the agent has ended for now; false: it runs, or is about to. Waits while it ends or waits for its restart, during which it
+   * may be stopped. Rejects if systemd does not answer.
+   */
+  async hasEnded(clock: Clock): Promise<boolean> {
+    for (;;) {
+      const state = await this.readState();
+      if (state !== 'undecided') return state === 'ended';
+      await clock.sleep(POLL_INTERVAL);
+    }
+  }
+
+  private async readState(): Promise<'runs' | 'undecided' | 'ended'> {
     const state = await this.readProperty('ActiveState');
-    if (state !== 'inactive' && state !== 'failed') return true;
+    if (state === 'active' || state === 'reloading') return 'runs';
     const job = await this.readJob();
-    return job !== undefined && job !== 'stop';
+    if (job !== undefined && job !== 'stop') return 'runs';
+    return state === 'inactive' || state === 'failed' ? 'ended' : 'undecided';
   }
 
   /** Stops it: resolves when it has ended, with what it has left. */
