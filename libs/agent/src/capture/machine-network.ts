@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
@@ -47,7 +48,7 @@ interface ExpectedText extends InstalledText {
   readonly ruleset: string;
 }
 
-/** File in the state folder whose presence means that rules of this agent may be installed. */
+/** File in the state folder whose presence means that rules of this agent may be installed; it has a hash of those that were installed last. */
 const MARKER_FILE = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
 /** Interval at which rules and routes are checked while nothing reports their changes, ms, and while something does. */
@@ -171,7 +172,12 @@ export class MachineNetwork {
       throw new Error(
         `the table inet ${table} is that of another agent of this machine (${owner}): end that one, or \`nft delete table inet ${table}\``,
       );
-    await writeFile(join(this.options.folder, MARKER_FILE), `inet ${TABLES.join(' ')}\n`, { mode: 0o600 });
+    await this.mark('');
+  }
+
+  /** Writes the marker file, with a hash of what is installed. */
+  private async mark(hash: string): Promise<void> {
+    await writeFile(join(this.options.folder, MARKER_FILE), `inet ${TABLES.join(' ')}\n${hash}\n`, { mode: 0o600 });
   }
 
   private async applyPlan(plan: NetworkPlan): Promise<void> {
@@ -221,6 +227,7 @@ export class MachineNetwork {
     const ruleset = renderRuleset(plan, instance);
     if (ruleset === undefined) return this.clearMarked();
     if (ruleset === this.ruleset) return;
+    if (this.ruleset === undefined && (await this.findsInstalled(ruleset, plan))) return;
     await this.claim(CAPTURE_TABLE);
     try {
       const left = plan.capture?.type === 'translate' ? '' : await this.deleteLeftover(DIRECT_TABLE);
@@ -240,7 +247,16 @@ export class MachineNetwork {
     const shown = await this.readInstalled();
     const isComplete = shown.rules !== '' && countLines(shown.routes) >= this.routes.length;
     if (this.expected?.ruleset !== ruleset) this.expected = isComplete ? { ...shown, ruleset } : undefined;
+    if (this.expected) await this.mark(hashInstalled(this.expected));
     if (!this.isExpected(shown)) this.wake();
+  }
+
+  /** Takes over what an earlier run has installed, uninterrupted. Returns whether it is what is wanted, and unchanged since. */
+  private async findsInstalled(ruleset: string, plan: NetworkPlan): Promise<boolean> {
+    const found = { ...(await this.readInstalled()), ruleset };
+    if (!(await this.readMarker())?.includes(hashInstalled(found))) return false;
+    [this.ruleset, this.routes, this.expected] = [ruleset, listCaptureRoutes(plan), found];
+    return true;
   }
 
   private isExpected({ rules, routes }: InstalledText): boolean {
@@ -289,7 +305,7 @@ export class MachineNetwork {
   }
 
   private async clearMarked(): Promise<void> {
-    if (await this.isMarked()) await this.clear();
+    if ((await this.readMarker()) !== undefined) await this.clear();
   }
 
   /** If the marker file exists, routes may exist even if all tables were flushed. */
@@ -326,11 +342,8 @@ export class MachineNetwork {
     }
   }
 
-  private async isMarked(): Promise<boolean> {
-    return readFile(join(this.options.folder, MARKER_FILE)).then(
-      () => true,
-      () => false,
-    );
+  private readMarker(): Promise<string | undefined> {
+    return readFile(join(this.options.folder, MARKER_FILE), 'utf8').catch(() => undefined);
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -338,6 +351,12 @@ export class MachineNetwork {
     this.last = done.catch(() => undefined);
     return done;
   }
+}
+
+function hashInstalled({ ruleset, rules, routes }: ExpectedText): string {
+  return createHash('sha256')
+    .update(JSON.stringify([ruleset, rules, routes]))
+    .digest('hex');
 }
 
 function countLines(text: string): number {
