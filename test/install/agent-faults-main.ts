@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ENDED, KEPT, type Fault, type Outcome } from './agent-faults';
-import { LabMachine, ROOT } from './lab-machine';
+import { BUILTIN, ENDED, KEPT, type Fault, type Outcome } from './agent-faults';
+import { LabMachine, ROOT, type LabOptions } from './lab-machine';
 
 /**
  * Breaks the agent of a machine in each way that its unit makes promises for, and prints a table of what came of it:
@@ -21,15 +21,32 @@ async function main(): Promise<void> {
   const { suite, units, only } = values;
   const envoy = execFileSync('sh', [join(ROOT, 'test', 'envoy', 'install.sh')], { encoding: 'utf8' }).trim();
   const begun = Date.now();
-  const lab = await LabMachine.start({ envoy, suite, units });
-  console.log(`${seconds(begun)}  the machine serves`);
+  const machine = { suite, units, only, keep: values.keep };
+  await breakMachine({ ...machine, envoy }, [...KEPT, ...ENDED]);
+  await breakMachine({ ...machine, envoy: undefined }, BUILTIN);
+  console.log(`${seconds(begun)}  in all`);
+}
+
+interface Run extends LabOptions {
+  readonly only: string;
+  readonly keep: boolean;
+}
+
+/** Runs those faults whose names contain `only`, one by one. */
+async function breakMachine({ only, keep, ...options }: Run, all: readonly Fault[]): Promise<void> {
+  const faults = all.filter(({ name }) => name.includes(only));
+  if (faults.length === 0) return;
+  const begun = Date.now();
+  const lab = await LabMachine.start(options);
+  console.log(
+    `${seconds(begun)}  a machine serves, ${options.envoy === undefined ? 'by the builtin plane' : 'by Envoy'}`,
+  );
   try {
-    for (const fault of [...KEPT, ...ENDED].filter(({ name }) => name.includes(only))) await show(lab, fault);
-    if (values.keep) await visited(lab);
+    for (const fault of faults) await show(lab, fault);
+    if (keep) await visited(lab);
   } finally {
     await lab.close();
   }
-  console.log(`${seconds(begun)}  in all`);
 }
 
 async function show(lab: LabMachine, { name, run }: Fault): Promise<void> {

@@ -21,8 +21,12 @@ interface Moment {
 
 /** Time for which a unit is watched that must not come back, s; its RestartSec is 1 s. */
 const STAYS_AWAY = 4;
+/** Longest time for what a stopped agent has left to be ended, ms. */
+const CLEAN_TIME = 5_000;
 /** Time of a crash loop, s: systemd's preset gives up after five starts within 10 s. */
 const CRASH_LOOP = 9;
+/** Longest time without service where the agent itself carries the traffic: its restart, and connections that may end first, ms. */
+const INTERRUPTED = 8_000;
 const STATE = '/var/lib/causeway-agent';
 const [RULES, ROUTES] = ['nft list table inet causeway 2>&1 | grep -v "^#"', 'ip route show table all proto 199'];
 
@@ -48,6 +52,16 @@ export const ENDED: readonly Fault[] = [
   { name: 'drain of an agent that ends again and again', run: drainCrashLoop },
   { name: 'shutdown', run: (lab) => ends(lab, SHUTDOWN) },
   { name: 'uninstall', run: (lab) => staysAway(lab, 'causeway-agent uninstall', 'disabled') },
+];
+
+/** Faults of an agent that carries the traffic itself, on a machine without Envoy. */
+export const BUILTIN: readonly Fault[] = [
+  { name: 'builtin: kill -9 of the agent', run: (lab) => interrupts(lab, () => killAgent(lab)) },
+  {
+    name: 'builtin: systemctl restart',
+    run: (lab) => interrupts(lab, () => lab.run('systemctl restart causeway-agent')),
+  },
+  { name: 'builtin: systemctl stop', run: (lab) => ends(lab, 'systemctl stop causeway-agent') },
 ];
 
 /** The program is replaced while it runs, as `npm install -g` does. */
@@ -82,12 +96,35 @@ async function keeps(
     ...(String(after.envoys) === String(before.envoys)
       ? []
       : [`Envoy was ${before.envoys.join()}, is ${after.envoys.join()}`]),
-    ...(after.rules === before.rules ? [] : [`rules or routes differ:\n${before.rules}\n---\n${after.rules}`]),
+    ...listRuleChanges(before, after),
     // Nobody is there to hold it.
     ...listDisturbances(kept === 'all' ? counts : { ...counts, absent: 0 }),
     ...((await lab.unit('ActiveState')) === 'active' ? [] : ['the unit is not active']),
   ];
   return { facts: describe(counts), broken };
+}
+
+/** Connections end with the agent, as its status says; rules, routes and the lease are kept, and new connections succeed soon. */
+async function interrupts(lab: LabMachine, fault: () => Promise<unknown>): Promise<Outcome> {
+  await lab.untilServing();
+  const status = await lab.ask('causeway-agent status');
+  const before = await look(lab);
+  await lab.resetProbe();
+  await fault();
+  await lab.untilServing(before.agent);
+  const [after, counts] = [await look(lab), await lab.probe()];
+  const broken = [
+    ...(/^ +connections +break when the agent ends/m.test(status) ? [] : ['the status does not say it']),
+    ...(counts.broken === 4 ? [] : [`${counts.broken} held connections broke, not 4`]),
+    ...(counts.lastFailure - counts.firstFailure < INTERRUPTED ? [] : [`no service for more than ${INTERRUPTED} ms`]),
+    ...(counts.absent === 0 ? [] : [`the Dataplane was not registered ${counts.absent} times`]),
+    ...listRuleChanges(before, after),
+  ];
+  return { facts: describe(counts), broken };
+}
+
+function listRuleChanges(before: Moment, after: Moment): readonly string[] {
+  return after.rules === before.rules ? [] : [`rules or routes differ:\n${before.rules}\n---\n${after.rules}`];
 }
 
 function listDisturbances({ failures, broken, absent, reasons }: ProbeCounts): readonly string[] {
@@ -215,7 +252,11 @@ async function endsNow(lab: LabMachine, command: string, isTold: boolean): Promi
     const now = await lab.unit('ActiveState');
     return (now === 'inactive' || now === 'failed') && now;
   });
-  const left = await listLeft(lab);
+  // The cleaner may be at work for a moment.
+  const listUnwanted = async (): Promise<readonly string[]> =>
+    (await listLeft(lab)).filter((part) => isTold || part !== 'the Dataplane is left');
+  await until('nothing is left', async () => (await listUnwanted()).length === 0, CLEAN_TIME).catch(() => undefined);
+  const left = await listUnwanted();
   // An agent that does not run cannot withdraw its Dataplane: the lease ends.
   const broken = [
     ...left.filter((part) => isTold || part !== 'the Dataplane is left'),
