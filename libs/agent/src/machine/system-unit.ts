@@ -49,8 +49,8 @@ export class SystemUnit {
   }
 
   /**
-   * Resolves with whether the agent has ended for now; false: it runs, or is about to. Waits while it ends or waits for its restart, during which it
-   * may be stopped. Rejects if systemd does not answer.
+   * Resolves with whether the agent has ended; false: it runs. Waits while it starts, ends, or waits for its restart: meanwhile it may be stopped.
+   * Rejects if systemd does not answer.
    */
   async hasEnded(clock: Clock): Promise<boolean> {
     for (;;) {
@@ -61,11 +61,9 @@ export class SystemUnit {
   }
 
   private async readState(): Promise<'runs' | 'undecided' | 'ended'> {
-    const state = await this.readProperty('ActiveState');
-    if (state === 'active' || state === 'reloading') return 'runs';
-    const job = await this.readJob();
-    if (job !== undefined && job !== 'stop') return 'runs';
-    return state === 'inactive' || state === 'failed' ? 'ended' : 'undecided';
+    const [state, job] = [await this.readProperty('ActiveState'), await this.readJob()];
+    if (state === 'inactive' || state === 'failed') return job === undefined || job === 'stop' ? 'ended' : 'undecided';
+    return (state === 'active' || state === 'reloading') && job === undefined ? 'runs' : 'undecided';
   }
 
   /** Stops it: resolves when it has ended, with what it has left. */
