@@ -9,7 +9,7 @@ export const DRAINED_EXIT_CODE = 80;
 
 /** File in the state folder that names the unit of systemd which runs the agent. */
 const UNIT_FILE = 'unit';
-const NAME = /^[\w:@.\\-]{1,255}\.service$/;
+const NAME = /^[\w:@.\\][\w:@.\\-]{0,246}\.service$/;
 /** Timeout of a question to systemd, and of a job, which may wait for open connections, ms. */
 const [QUESTION_TIMEOUT, JOB_TIMEOUT] = [2_000, 300_000];
 /** Interval at which the state of a unit is polled, ms. */
