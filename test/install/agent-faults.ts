@@ -190,16 +190,12 @@ async function replaceEnvoy(lab: LabMachine): Promise<Outcome> {
 mkdir -p /etc/systemd/system/causeway-agent.service.d
 printf '[Service]\\nEnvironment=CAUSEWAY_ENVOY=/usr/local/bin/envoy-2\\n' >/etc/systemd/system/causeway-agent.service.d/envoy.conf
 systemctl daemon-reload && systemctl restart causeway-agent`);
-  const both = await until(
-    'both Envoys run',
-    async () => {
-      const pids = await lab.envoyPids();
-      return pids.length > 1 && pids;
-    },
-    15_000,
-  ).catch(() => []);
+  const both = await until('both Envoys run, or another one', async () => {
+    const pids = await lab.envoyPids();
+    return (pids.length > 1 || (pids.length === 1 && pids[0] !== former)) && pids;
+  });
   const early = await lab.probe();
-  await until('the former Envoy ends', async () => !(await lab.envoyPids()).includes(former ?? 0), 30_000);
+  await until('the former Envoy ends', async () => !(await lab.envoyPids()).includes(former ?? 0));
   await lab.untilServing();
   const counts = await lab.probe();
   const broken = [

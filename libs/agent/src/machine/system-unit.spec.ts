@@ -59,11 +59,11 @@ describe('SystemUnit', () => {
   });
 
   it.each([
-    ['waits for its restart, and is stopped', 'activating', undefined, 'inactive', true],
-    ['waits for its restart, and starts', 'activating', undefined, 'active', false],
-    ['is ended by a stop', 'deactivating', 'stop', 'inactive', true],
-    ['is between the two halves of a restart', 'inactive', 'start', 'active', false],
-  ])('is decided later while it %s', async (_, state, job, later, has) => {
+    ['waits for its restart, and is stopped', ['activating', undefined], ['inactive', true]],
+    ['waits for its restart, and starts', ['activating', undefined], ['active', false]],
+    ['is ended by a stop', ['deactivating', 'stop'], ['inactive', true]],
+    ['is between the two halves of a restart', ['inactive', 'start'], ['active', false]],
+  ] as const)('is decided later while it %s', async (_, [state, job], [later, has]) => {
     const systemctl = Object.assign(new FakeSystemctl(), { state, job });
     const clock = new FakeClock();
     let answer: boolean | undefined;
