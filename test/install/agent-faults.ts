@@ -26,7 +26,7 @@ const CLEAN_TIME = 5_000;
 /** Time of a crash loop, s: systemd's preset gives up after five starts within 10 s. */
 const CRASH_LOOP = 9;
 /** Longest time without service where the agent itself carries the traffic: its restart, and connections that may end first, ms. */
-const INTERRUPTED = 8_000;
+const INTERRUPTED = 20_000;
 const STATE = '/var/lib/causeway-agent';
 const [RULES, ROUTES] = [
   'nft list table inet causeway 2>&1 | grep -v " expires "',
@@ -119,7 +119,9 @@ async function interrupts(lab: LabMachine, fault: () => Promise<unknown>): Promi
   const broken = [
     ...(/^ +connections +break when the agent ends/m.test(status) ? [] : ['the status does not say it']),
     ...(counts.broken === 4 ? [] : [`${counts.broken} held connections broke, not 4`]),
-    ...(counts.lastFailure - counts.firstFailure < INTERRUPTED ? [] : [`no service for more than ${INTERRUPTED} ms`]),
+    ...(counts.lastFailure - counts.firstFailure < INTERRUPTED
+      ? []
+      : [`no service for more than ${INTERRUPTED} ms: ${JSON.stringify(counts.reasons)}`]),
     ...(counts.absent === 0 ? [] : [`the Dataplane was not registered ${counts.absent} times`]),
     ...listRuleChanges(before, after),
   ];

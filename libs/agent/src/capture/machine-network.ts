@@ -265,6 +265,8 @@ export class MachineNetwork {
 
   /** Takes over what an earlier run has installed, uninterrupted. Returns whether it is what is wanted, and unchanged since. */
   private async findsInstalled(ruleset: string, plan: NetworkPlan): Promise<boolean> {
+    // The proxy that listened is gone, and addresses that were noted since are noted anew.
+    if (plan.capture?.type === 'listen') return false;
     const found = { ...(await this.readInstalled()), ruleset };
     if (!(await this.readMarker())?.includes(hashInstalled(found))) return false;
     [this.ruleset, this.routes, this.expected] = [ruleset, listCaptureRoutes(plan), found];
