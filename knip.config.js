@@ -16,6 +16,8 @@ const STARTED_BY_PATH = [
   'test/clients/go-client.ts',
   'test/deploy/{build-image,chart-digest,kubernetes-schemas}.mjs',
   'test/dns/namespace-run.ts',
+  'test/install/agent-faults-main.ts',
+  'test/install/programs/*.mjs',
   'test/simulation/{faults,replay}.ts',
   'test/support/{broken-program,log-and-exit}.ts',
   'test/support/oidc-issuer.mjs',

@@ -4,6 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { DRAINED_EXIT_CODE } from '@causeway/agent';
 import { readConfig } from '@causeway/agent/testing';
 import type { Settings } from '@causeway/runtime';
 import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
@@ -16,7 +17,7 @@ const PROGRAMS = ['global', 'zone', 'agent'] as const;
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const unitOf = (program: string): string => read(`deploy/systemd/causeway-${program}.service`);
 /** Of `systemd-analyze security`: 100 is everything open. */
-const MOST_EXPOSED = { global: 20, zone: 20, agent: 45 };
+const MOST_EXPOSED = { global: 20, zone: 20, agent: 45, 'agent-cleanup': 45 };
 
 /** The values of a setting of a unit. */
 function valuesOf(unit: string, setting: string): readonly string[] {
@@ -33,6 +34,34 @@ describe.each(PROGRAMS)('the unit of the %s', (program) => {
     expect(valuesOf(unit, 'StateDirectory')).toEqual([`causeway-${program}`]);
     expect(valuesOf(unit, 'RuntimeDirectory')).toEqual([`causeway-${program}`]);
     expect(valuesOf(unit, 'Restart')).toEqual(['always']);
+  });
+});
+
+describe('the unit of the agent', () => {
+  const unit = unitOf('agent');
+
+  it('knows the exit code of a drained agent, which is no failure, and gives up after no number of others', () => {
+    for (const setting of ['RestartPreventExitStatus', 'SuccessExitStatus'])
+      expect(valuesOf(unit, setting)).toEqual([String(DRAINED_EXIT_CODE)]);
+    expect(valuesOf(unit, 'Environment')).toContain('CAUSEWAY_AGENT_UNIT=%n');
+    expect(valuesOf(unit, 'StartLimitIntervalSec')).toEqual(['0']);
+  });
+
+  it('ends no process but that of the agent', () => {
+    expect(valuesOf(unit, 'KillMode')).toEqual(['process']);
+    expect(valuesOf(unit, 'OOMPolicy')).toEqual(['continue']);
+    expect(valuesOf(unit, 'RuntimeDirectoryPreserve')).toEqual(['yes']);
+  });
+
+  it('is cleaned after by a unit that is stopped with it, with its state folder', () => {
+    const cleanup = unitOf('agent-cleanup');
+    expect(valuesOf(unit, 'Wants')).toContain('causeway-agent-cleanup.service');
+    expect(valuesOf(cleanup, 'PartOf')).toEqual(['causeway-agent.service']);
+    expect(valuesOf(cleanup, 'Environment')).toEqual(['CAUSEWAY_AGENT_UNIT=causeway-agent.service']);
+    expect(valuesOf(cleanup, 'StateDirectory')).toEqual(valuesOf(unit, 'StateDirectory'));
+    expect(Number.parseInt(valuesOf(cleanup, 'TimeoutStopSec')[0] ?? '', 10)).toBeGreaterThan(
+      Number.parseInt(valuesOf(unit, 'TimeoutStopSec')[0] ?? '', 10),
+    );
   });
 });
 
@@ -73,17 +102,18 @@ describeWith(
   /** The unit with a Node that is here. */
   const written = (program: string): string => {
     const path = join(folder, `causeway-${program}.service`);
-    writeFileSync(path, unitOf(program).replace('ExecStart=causeway', `ExecStart=${process.execPath} causeway`));
+    const node = (_: string, setting: string): string => `${setting}=${process.execPath} causeway`;
+    writeFileSync(path, unitOf(program).replace(/(ExecStart|ExecStop)=causeway/, node));
     return path;
   };
 
-  it.each(PROGRAMS)('finds no fault in the unit of the %s', async (program) => {
+  it.each([...PROGRAMS, 'agent-cleanup'])('finds no fault in the unit of the %s', async (program) => {
     const { code, stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', written(program)]);
     const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('causeway'));
     expect([code, said]).toEqual([0, []]);
   });
 
-  it.each(PROGRAMS)('finds the unit of the %s hardened', async (program) => {
+  it.each([...PROGRAMS, 'agent-cleanup'] as const)('finds the unit of the %s hardened', async (program) => {
     const options = ['--offline=yes', `--threshold=${MOST_EXPOSED[program]}`, '--no-pager'];
     const { code, stdout } = await run('systemd-analyze', ['security', ...options, written(program)]);
     expect([code, code === 0 ? '' : stdout]).toEqual([0, '']);

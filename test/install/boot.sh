@@ -2,17 +2,17 @@
 # Boots a Debian tree as a machine of its own: systemd is process 1 of new namespaces, and what it writes goes to a layer above the
 # tree. The network is loopback and one interface, lan0, that leads nowhere. Ends with the process that unshare was started as.
 #
-#   unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child sh boot.sh TREE LAYER ADDRESS PACKAGE
+#   unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child sh boot.sh TREE LAYER ADDRESS [FILE]
 #
-# LAYER is an empty folder; PACKAGE is put into /root.
+# TREE may be several, with colons, the uppermost first. LAYER is an empty folder; FILE is put into /root.
 set -eu
-tree=$1 layer=$2 address=$3 package=$4
+tree=$1 layer=$2 address=$3 file=${4:-}
 mount --make-rprivate /
 # In memory: packages are unpacked with a write to the disk for each file.
 mount -t tmpfs tmpfs "$layer"
 mkdir "$layer/upper" "$layer/work" "$layer/root"
 mount -t overlay overlay -o "lowerdir=$tree,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
-cp "$package" "$layer/root/root"
+[ -z "$file" ] || cp "$file" "$layer/root/root"
 cd "$layer/root"
 mount -t proc proc proc
 mount -t sysfs sysfs sys

@@ -36,8 +36,11 @@ export class Machine {
     private readonly group: string,
   ) {}
 
-  /** Boots a machine of a tree of `tree.sh`, with a file in the home of root. Resolves when systemd has started what it starts. */
-  static async start(tree: string, file: string): Promise<Machine> {
+  /**
+   * Boots a machine of a tree of `tree.sh`, or of several with colons between them, with a file in the home of root. Resolves when systemd has
+   * started what it starts.
+   */
+  static async start(tree: string, file = ''): Promise<Machine> {
     const layer = mkdtempSync(join(tmpdir(), 'causeway-machine-'));
     const group = join(cgroups(), `causeway-machine-${process.pid}`);
     mkdirSync(group);

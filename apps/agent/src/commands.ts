@@ -1,6 +1,18 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState, listUnreadable } from '@causeway/agent';
+import {
+  Agent,
+  agentSocketPath,
+  askAgent,
+  DRAINED_EXIT_CODE,
+  endLeftovers,
+  isAnswered,
+  listUnreadable,
+  loadConfig,
+  readSystemUnit,
+  removeState,
+  SystemUnit,
+} from '@causeway/agent';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { AgentEnvironment } from './config';
@@ -40,7 +52,7 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
   const { config } = loaded;
   let level = config.logLevel;
   const logger = createLogger({ level, program: 'agent', pretty: isTerminal });
-  const { envoy, authoritiesFile } = environment;
+  const { envoy, authoritiesFile, unit } = environment;
   const agent = new Agent({
     config,
     source,
@@ -50,6 +62,7 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
     logger,
     machine: hostname(),
     ...(authoritiesFile !== undefined && { authoritiesFile }),
+    ...(unit !== undefined && { unit: new SystemUnit(unit) }),
     folder: config.state ?? environment.state,
     configured: ({ logLevel }) => {
       if (logLevel !== level) logger.setLevel(logLevel);
@@ -62,8 +75,8 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
       logger.info('SIGHUP: the configuration is read again');
       agent.reload();
     });
-  await agent.run(signal);
-  return 0;
+  const how = await agent.run(signal);
+  return how === 'drained' && unit !== undefined ? DRAINED_EXIT_CODE : 0;
 }
 
 /** `status`: 0 if the agent runs, 1 if it does not. */
@@ -77,10 +90,19 @@ export async function showStatus(
   return 0;
 }
 
-/** `drain`: ends the agent gracefully; resolves when it has ended. */
+/** `drain`: ends the agent gracefully; resolves when it has ended. Its unit is stopped where that is about to start it. */
 export async function drainAgent(context: AgentContext, { state }: StateFlags): Promise<number> {
+  const folder = state ?? context.environment.state;
+  const path = agentSocketPath(folder);
+  if (!(await isAnswered(path))) {
+    const unit = await readSystemUnit(folder);
+    if ((await unit?.isActive().catch(() => false)) === true) {
+      await unit?.stop();
+      context.print('the agent has ended');
+      return 0;
+    }
+  }
   if ((await ask(context, state, 'POST', '/drain')) === undefined) return 1;
-  const path = agentSocketPath(state ?? context.environment.state);
   while (!context.signal.aborted && (await isAnswered(path))) await pause(POLL_INTERVAL);
   if (context.signal.aborted) return 130;
   context.print('the agent has ended');
@@ -88,8 +110,8 @@ export async function drainAgent(context: AgentContext, { state }: StateFlags): 
 }
 
 /**
- * `uninstall`: ends the agent, which withdraws its Dataplanes, and removes its state: keys, certificates, cached
- * resources.
+ * `uninstall`: ends the agent, which withdraws its Dataplanes, disables its unit, and removes its state: keys, certificates,
+ * cached resources.
  */
 export async function uninstallAgent(context: AgentContext, flags: StateFlags): Promise<number> {
   const folder = flags.state ?? context.environment.state;
@@ -97,15 +119,35 @@ export async function uninstallAgent(context: AgentContext, flags: StateFlags): 
     const code = await drainAgent(context, flags);
     if (code !== 0) return code;
   }
-  // Keeps the program alive while it waits for a proxy to end: the clock's timers do not.
+  await (await readSystemUnit(folder))?.disable();
+  await awake(() => removeState(folder, { clock: systemClock, logger: silentLogger }));
+  context.print(`removed ${folder}`);
+  return 0;
+}
+
+/**
+ * `clean`: ends what an agent that has ended has left: proxies, rules and routes. Does nothing while an agent runs, or while its unit is about to
+ * start it.
+ */
+export async function cleanMachine({ environment }: AgentContext, flags: StateFlags): Promise<number> {
+  const folder = flags.state ?? environment.state;
+  if (await isAnswered(agentSocketPath(folder))) return 0;
+  const unit = environment.unit === undefined ? undefined : new SystemUnit(environment.unit);
+  await awake(async () => {
+    if (unit && !(await unit.hasEnded(systemClock))) return;
+    await endLeftovers(folder, { clock: systemClock, logger: silentLogger });
+  });
+  return 0;
+}
+
+/** Keeps the program alive while it waits for a proxy to end: the clock's timers do not. */
+async function awake(work: () => Promise<void>): Promise<void> {
   const waiting = setInterval(() => undefined, POLL_INTERVAL);
   try {
-    await removeState(folder, { clock: systemClock, logger: silentLogger });
+    await work();
   } finally {
     clearInterval(waiting);
   }
-  context.print(`removed ${folder}`);
-  return 0;
 }
 
 async function ask(

@@ -11,6 +11,8 @@ export interface AgentEnvironment {
   readonly file?: string;
   /** File of the authorities that the machine trusts. */
   readonly authoritiesFile?: string;
+  /** Unit of systemd that runs the agent. */
+  readonly unit?: string;
 }
 
 const CONFIG_FILE = '/etc/causeway/agent.yaml';
@@ -29,6 +31,8 @@ export const agentVariables: Readonly<Record<string, string>> = {
   CAUSEWAY_AGENT_STATE:
     'the state folder; none = STATE_DIRECTORY, else /var/lib/causeway-agent, without root ~/.local/state/causeway-agent',
   STATE_DIRECTORY: 'the state folder that systemd gives',
+  CAUSEWAY_AGENT_UNIT:
+    'the unit of systemd that runs it: its restart leaves Envoy, rules and leases to the next run, and `drain` ends it with exit code 80',
   CAUSEWAY_ENVOY: 'the Envoy to run; none = the one on the PATH',
 };
 
@@ -47,5 +51,6 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     state: given || (isRoot ? '/var/lib/causeway-agent' : ofUser),
     ...(file !== undefined && { file }),
     ...(authoritiesFile !== undefined && { authoritiesFile }),
+    ...(env['CAUSEWAY_AGENT_UNIT'] && { unit: env['CAUSEWAY_AGENT_UNIT'] }),
   };
 }

@@ -2,13 +2,21 @@
 import { Command, CommanderError, Option } from 'commander';
 import { escapedLines } from '@causeway/resources';
 import { version } from '../../../package.json';
-import { drainAgent, runAgent, showStatus, uninstallAgent, type AgentContext, type StateFlags } from './commands';
+import {
+  cleanMachine,
+  drainAgent,
+  runAgent,
+  showStatus,
+  uninstallAgent,
+  type AgentContext,
+  type StateFlags,
+} from './commands';
 import { agentVariables, readEnvironment } from './config';
 import { registerDns } from './dns-command';
 import { collected, type RunFlags } from './flags';
 import { registerJoin } from './join-command';
 
-/** Runs the command line; exit code 0: done, 1: failed, 2: wrong usage or configuration, 130: Ctrl-C. */
+/** Runs the command line; exit code 0: done, 1: failed, 2: wrong usage or configuration, 80: drained, 130: Ctrl-C. */
 async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   // A second signal ends the program at once, by the system's default.
@@ -73,9 +81,14 @@ function createProgram(context: AgentContext): Command {
     .action(async (flags: StateFlags) => finish(await drainAgent(context, flags)));
   program
     .command('uninstall')
-    .description('ends the agent and removes its state: keys, certificates, cached resources')
+    .description('ends the agent, disables its unit and removes its state: keys, certificates, cached resources')
     .addOption(stateOption())
     .action(async (flags: StateFlags) => finish(await uninstallAgent(context, flags)));
+  program
+    .command('clean')
+    .description('ends what an agent that has ended has left: proxies, rules and routes')
+    .addOption(stateOption())
+    .action(async (flags: StateFlags) => finish(await cleanMachine(context, flags)));
   registerJoin(program, context, finish);
   registerDns(program, context, finish);
   program.addHelpText('after', `\nEnvironment:\n${variablesText()}`);

@@ -10,5 +10,6 @@ export { loadConfig } from './config/config-file';
 export { Agent, agentSocketPath } from './machine/agent';
 export { KnownZone } from './machine/zone-facts';
 export { listUnreadable } from './identity/zone-access';
-export { removeState } from './machine/state-folder';
+export { endLeftovers, removeState } from './machine/state-folder';
+export { DRAINED_EXIT_CODE, readSystemUnit, SystemUnit } from './machine/system-unit';
 export { askAgent, isAnswered } from './machine/agent-socket';

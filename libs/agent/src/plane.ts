@@ -68,4 +68,6 @@ export interface Plane {
   take(change: CacheChange): Promise<string | undefined>;
   /** Refuses new connections; resolves when the open ones have ended, after `drainMs` at the latest. Idempotent. */
   stop(options: { readonly drainMs: number }): Promise<void>;
+  /** Leaves the traffic to the next run of the agent, uninterrupted; absent: the traffic ends with the agent. Idempotent. */
+  leave?(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
@@ -51,7 +52,7 @@ interface ExpectedText extends InstalledText {
   readonly ruleset: string;
 }
 
-/** File in the state folder whose presence means that rules of this agent may be installed. */
+/** File in the state folder whose presence means that rules of this agent may be installed; it has a hash of those that were installed last. */
 const MARKER_FILE = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
 /** Interval at which rules and routes are checked while nothing reports their changes, ms, and while something does. */
@@ -183,7 +184,12 @@ export class MachineNetwork {
       throw new Error(
         `the table inet ${table} is that of another agent of this machine (${owner}): end that one, or \`nft delete table inet ${table}\``,
       );
-    await writeFile(join(this.options.folder, MARKER_FILE), `inet ${TABLES.join(' ')}\n`, { mode: 0o600 });
+    await this.mark('');
+  }
+
+  /** Writes the marker file, with a hash of what is installed. */
+  private async mark(hash: string): Promise<void> {
+    await writeFile(join(this.options.folder, MARKER_FILE), `inet ${TABLES.join(' ')}\n${hash}\n`, { mode: 0o600 });
   }
 
   private async applyPlan(plan: NetworkPlan): Promise<void> {
@@ -233,6 +239,7 @@ export class MachineNetwork {
     const ruleset = renderRuleset(plan, instance);
     if (ruleset === undefined) return this.clearMarked();
     if (ruleset === this.ruleset) return;
+    if (this.ruleset === undefined && (await this.findsInstalled(ruleset, plan))) return;
     await this.claim(CAPTURE_TABLE);
     try {
       const left = plan.capture?.type === 'translate' ? '' : await this.deleteLeftover(DIRECT_TABLE);
@@ -252,7 +259,18 @@ export class MachineNetwork {
     const shown = await this.readInstalled();
     const isComplete = shown.rules !== '' && countLines(shown.routes) >= this.routes.length;
     if (this.expected?.ruleset !== ruleset) this.expected = isComplete ? { ...shown, ruleset } : undefined;
+    if (this.expected) await this.mark(hashInstalled(this.expected));
     if (!this.isExpected(shown)) this.wake();
+  }
+
+  /** Takes over what an earlier run has installed, uninterrupted. Returns whether it is what is wanted, and unchanged since. */
+  private async findsInstalled(ruleset: string, plan: NetworkPlan): Promise<boolean> {
+    // The proxy that listened is gone, and addresses that were noted since are noted anew.
+    if (plan.capture?.type === 'listen') return false;
+    const found = { ...(await this.readInstalled()), ruleset };
+    if (!(await this.readMarker())?.includes(hashInstalled(found))) return false;
+    [this.ruleset, this.routes, this.expected] = [ruleset, listCaptureRoutes(plan), found];
+    return true;
   }
 
   private isExpected({ rules, routes }: InstalledText): boolean {
@@ -267,12 +285,25 @@ export class MachineNetwork {
 
   private async installRoutes(routes: readonly CaptureRoute[]): Promise<void> {
     if (sameRoutes(routes, this.routes)) return;
+    if (this.routes.length === 0 && (await this.findsRoutes(routes))) return void (this.routes = routes);
     await this.flushRoutes();
     for (const family of ['-4', '-6'] as const) {
       const lines = routes.filter((route) => route.family === family).map(({ line }) => line);
       if (lines.length > 0) await this.addRoutes(family, lines);
     }
     this.routes = routes;
+  }
+
+  /** Returns whether an earlier run has left exactly these routes: they are not interrupted. */
+  private async findsRoutes(routes: readonly CaptureRoute[]): Promise<boolean> {
+    const ours = ['route', 'show', 'table', 'all', 'proto', String(ROUTE_PROTOCOL)];
+    for (const family of ['-4', '-6'] as const) {
+      const shown = await this.tools.run('ip', [family, ...ours]).catch(() => '');
+      const wanted = routes.filter((route) => route.family === family).map(({ line }) => describeRoute(line));
+      const found = shown.split('\n').filter((line) => line.trim() !== '');
+      if (found.map(describeRoute).sort().join() !== wanted.sort().join()) return false;
+    }
+    return true;
   }
 
   private async addRoutes(family: CaptureRoute['family'], lines: readonly string[]): Promise<void> {
@@ -288,7 +319,7 @@ export class MachineNetwork {
   }
 
   private async clearMarked(): Promise<void> {
-    if (await this.isMarked()) await this.clear();
+    if ((await this.readMarker()) !== undefined) await this.clear();
   }
 
   /** If the marker file exists, routes may exist even if all tables were flushed. */
@@ -325,11 +356,8 @@ export class MachineNetwork {
     }
   }
 
-  private async isMarked(): Promise<boolean> {
-    return readFile(join(this.options.folder, MARKER_FILE)).then(
-      () => true,
-      () => false,
-    );
+  private readMarker(): Promise<string | undefined> {
+    return readFile(join(this.options.folder, MARKER_FILE), 'utf8').catch(() => undefined);
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -339,8 +367,20 @@ export class MachineNetwork {
   }
 }
 
+function hashInstalled({ ruleset, rules, routes }: ExpectedText): string {
+  return createHash('sha256')
+    .update(JSON.stringify([ruleset, rules, routes]))
+    .digest('hex');
+}
+
 function countLines(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '').length;
+}
+
+/** Returns type, range and source of a route, as it is added or as `ip route show` has it. */
+function describeRoute(line: string): string {
+  const [, type = 'unicast', range = ''] = /^(?:route add )?(?:(local) )?(\S+)/.exec(line) ?? [];
+  return [type, range, / src (\S+)/.exec(line)?.[1] ?? ''].join(' ');
 }
 
 function sameRoutes(a: readonly CaptureRoute[], b: readonly CaptureRoute[]): boolean {

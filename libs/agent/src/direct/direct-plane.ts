@@ -106,6 +106,12 @@ export class DirectPlane implements Plane {
     this.become({ type: 'stopped' });
   }
 
+  /** The kernel keeps the rules, which the next run takes over. */
+  async leave(): Promise<void> {
+    this.checking?.cancel();
+    this.become({ type: 'stopped' });
+  }
+
   /** Configured features that it does not implement. */
   get unsupported(): readonly UnsupportedFeature[] {
     return [...this.lost].map(([name, what]) => ({ name, what }));

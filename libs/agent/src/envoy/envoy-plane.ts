@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
@@ -7,7 +7,7 @@ import { envoyBootstrap } from '@causeway/xds-translation';
 import type { Plane, PlaneState } from '../plane';
 import type { CacheChange, ResourceReader } from '../resources/resource-reader';
 import type { EnvoyProgram } from './envoy-program';
-import { KeptProcess } from './kept-process';
+import { KeptProcess, type KeptProcessOptions } from './kept-process';
 import type { LocalXdsServer } from './local-xds-server';
 
 export interface EnvoyPlaneOptions {
@@ -15,6 +15,8 @@ export interface EnvoyPlaneOptions {
   readonly concurrency: number;
   /** Maximum number of simultaneous connections; unbounded if absent. */
   readonly connections?: number;
+  /** Maximum time for connections of an Envoy that another one replaces to end, ms. */
+  readonly drainMs: number;
   /** Node id and cluster of its proxy. */
   readonly id: string;
   readonly cluster: string;
@@ -33,15 +35,23 @@ const STABLE_RUN_TIME = 60_000;
 const TIMEOUT = 5_000;
 const ADMIN_TIMEOUT = 2_000;
 const DRAIN_POLL_INTERVAL = 100;
+/** Request for the counts of open connections. */
+const CONNECTIONS = '/stats?filter=^listener\\..*downstream_cx_active$';
 const READY_POLL_INTERVAL = 250;
 
-/** An Envoy configured entirely by the local xDS server: started, monitored, restarted, drained. */
+/**
+ * An Envoy configured entirely by the local xDS server: started, monitored, restarted, drained. It outlives the agent, whose next run keeps it; where
+ * that needs another program or bootstrap, both Envoys listen until the new one serves, and the former one is drained.
+ */
 export class EnvoyPlane implements Plane {
   readonly type = 'envoy';
   private current: PlaneState;
   private process: KeptProcess | undefined;
+  /** Process that another one replaces, until its connections have ended. */
+  private former: KeptProcess | undefined;
   private supervision: Promise<void> = Promise.resolve();
   private readonly ending = new AbortController();
+  private isLeaving = false;
 
   constructor(private readonly options: EnvoyPlaneOptions) {
     this.current = { type: 'starting', since: options.clock.now(), version: options.program.version };
@@ -73,17 +83,34 @@ export class EnvoyPlane implements Plane {
     if (this.ending.signal.aborted) return this.supervision;
     this.become('draining');
     this.ending.abort();
-    if (this.process?.isAlive === true) {
-      await this.drain(drainMs);
-      await this.process.end(TIMEOUT);
-    }
+    await Promise.all([
+      this.endProcess(this.process, this.adminPath, drainMs),
+      this.endProcess(this.former, this.formerAdminPath, drainMs),
+    ]);
     await this.supervision;
     this.options.xds.forget(this.options.id);
     this.become('stopped');
   }
 
+  async leave(): Promise<void> {
+    this.isLeaving = true;
+    this.ending.abort();
+    this.options.xds.forget(this.options.id);
+    this.become('stopped');
+  }
+
+  private async endProcess(process: KeptProcess | undefined, adminPath: string, drainMs: number): Promise<void> {
+    if (process?.isAlive !== true) return;
+    await this.drain(adminPath, drainMs);
+    await process.end(TIMEOUT);
+  }
+
   private get adminPath(): string {
     return join(this.options.folder, 'admin.sock');
+  }
+
+  private get formerAdminPath(): string {
+    return join(this.options.folder, 'former-admin.sock');
   }
 
   private bootstrap(): object {
@@ -97,9 +124,21 @@ export class EnvoyPlane implements Plane {
     });
   }
 
+  private get processOptions(): KeptProcessOptions {
+    const { program, folder, clock, logger, concurrency } = this.options;
+    const more = ['--use-dynamic-base-id', '--log-level', 'warning', '--drain-time-s', '1'];
+    const args = ['-c', join(folder, 'envoy.json'), '--concurrency', String(concurrency), ...more];
+    const facts = [program.path, program.version, args, this.bootstrap()];
+    const fingerprint = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+    const place = { command: program.path, args, file: join(folder, 'envoy.pid'), log: join(folder, 'envoy.log') };
+    return { ...place, fingerprint, clock, logger };
+  }
+
   private async supervise(): Promise<void> {
     const { clock, logger, id, xds } = this.options;
     const { signal } = this.ending;
+    this.former = await this.setFormerAside();
+    if (this.former) void this.endFormer(this.former);
     const backoff = new Backoff(RESTART);
     while (!signal.aborted) {
       const began = clock.elapsed();
@@ -116,16 +155,10 @@ export class EnvoyPlane implements Plane {
 
   /** Resolves with how the process ended. */
   private async runOnce(): Promise<string> {
-    const { program, folder, clock, logger, id, concurrency } = this.options;
-    const bootstrapFile = join(folder, 'envoy.json');
-    const more = ['--use-dynamic-base-id', '--log-level', 'warning', '--drain-time-s', '1'];
-    const args = ['-c', bootstrapFile, '--concurrency', String(concurrency), ...more];
-    const facts = [program.path, program.version, args, this.bootstrap()];
-    const fingerprint = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
-    const place = { command: program.path, args, file: join(folder, 'envoy.pid'), log: join(folder, 'envoy.log') };
-    const kept = await KeptProcess.start({ ...place, fingerprint, clock, logger });
+    const { program, logger, id } = this.options;
+    const kept = await KeptProcess.start(this.processOptions);
     this.process = kept;
-    if (this.ending.signal.aborted) await kept.end(TIMEOUT);
+    if (this.ending.signal.aborted && !this.isLeaving) await kept.end(TIMEOUT);
     logger.info(kept.isFound ? 'the proxy of an earlier run is kept' : 'the proxy is started', {
       proxy: id,
       pid: kept.pid,
@@ -134,6 +167,26 @@ export class EnvoyPlane implements Plane {
     if (!kept.isFound) this.become('starting');
     void this.untilReady(kept);
     return kept.ended;
+  }
+
+  /** Returns a running Envoy that another one replaces: it answers at its new path, and the next Envoy makes the former path its own. */
+  private setFormerAside(): Promise<KeptProcess | undefined> {
+    const { folder } = this.options;
+    const aside = { file: join(folder, 'former.pid'), log: join(folder, 'former.log') };
+    const move = (): Promise<void> => rename(this.adminPath, this.formerAdminPath).catch(() => undefined);
+    return KeptProcess.setAside(this.processOptions, { ...aside, move });
+  }
+
+  /** Drains and ends the former process once its successor serves. */
+  private async endFormer(former: KeptProcess): Promise<void> {
+    const { clock, logger, id, drainMs } = this.options;
+    const { signal } = this.ending;
+    while (!signal.aborted && former.isAlive && this.current.type !== 'serving')
+      await clock.sleep(READY_POLL_INTERVAL, signal);
+    if (signal.aborted) return;
+    logger.info('the proxy of an earlier configuration is drained', { proxy: id, pid: former.pid });
+    await this.endProcess(former, this.formerAdminPath, drainMs);
+    if (!former.isAlive) this.former = undefined;
   }
 
   private async untilReady(process: KeptProcess): Promise<void> {
@@ -146,23 +199,18 @@ export class EnvoyPlane implements Plane {
   }
 
   /** Refuses new connections; resolves when the open ones have ended, or after `drainMs`. */
-  private async drain(drainMs: number): Promise<void> {
+  private async drain(adminPath: string, drainMs: number): Promise<void> {
     const { clock, logger, id } = this.options;
     const end = clock.elapsed() + drainMs;
+    const ask = (method: 'GET' | 'POST', path: string): Promise<string> => this.ask(method, path, adminPath);
     try {
-      await this.ask('POST', '/healthcheck/fail');
-      await this.ask('POST', '/drain_listeners?graceful');
-      while (clock.elapsed() < end && (await this.countConnections()) > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
+      await ask('POST', '/healthcheck/fail');
+      await ask('POST', '/drain_listeners?graceful');
+      while (clock.elapsed() < end && countConnections(await ask('GET', CONNECTIONS)) > 0)
+        await clock.sleep(DRAIN_POLL_INTERVAL);
     } catch (error) {
       logger.warn('the proxy cannot be drained', { proxy: id, reason: errorText(error) });
     }
-  }
-
-  /** Counts open connections except those to the admin interface. */
-  private async countConnections(): Promise<number> {
-    const text = await this.ask('GET', '/stats?filter=^listener\\..*downstream_cx_active$');
-    const active = [...text.matchAll(/^(.+): (\d+)$/gm)].filter(([, name]) => !name?.startsWith('listener.admin'));
-    return active.reduce((sum, [, , count]) => sum + Number(count), 0);
   }
 
   /** Returns Envoy's Prometheus metrics; rejects if it does not answer. */
@@ -170,9 +218,9 @@ export class EnvoyPlane implements Plane {
     return this.ask('GET', '/stats/prometheus?usedonly');
   }
 
-  private ask(method: 'GET' | 'POST', path: string): Promise<string> {
+  private ask(method: 'GET' | 'POST', path: string, socketPath = this.adminPath): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked = request({ socketPath: this.adminPath, method, path, timeout: ADMIN_TIMEOUT }, (answer) => {
+      const asked = request({ socketPath, method, path, timeout: ADMIN_TIMEOUT }, (answer) => {
         let text = '';
         answer.setEncoding('utf8').on('data', (part: string) => (text += part));
         answer.on('end', () => resolve(text));
@@ -188,4 +236,10 @@ export class EnvoyPlane implements Plane {
     const { clock, program } = this.options;
     this.current = { type, since: clock.now(), version: program.version, ...(reason !== undefined && { reason }) };
   }
+}
+
+/** Sums open connections except those to the admin interface. */
+function countConnections(stats: string): number {
+  const active = [...stats.matchAll(/^(.+): (\d+)$/gm)].filter(([, name]) => !name?.startsWith('listener.admin'));
+  return active.reduce((sum, [, , count]) => sum + Number(count), 0);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { aborted, type Clock, type Logger } from '@causeway/runtime';
 import { isJsonObject, shortened } from '@causeway/resources';
 
@@ -11,7 +11,7 @@ export interface KeptProcessOptions {
   readonly file: string;
   /** Log file; a pipe would end the process together with the agent. */
   readonly log: string;
-  /** A running process with another fingerprint is not kept. */
+  /** A running process with another fingerprint is replaced. */
   readonly fingerprint: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,12 +28,20 @@ interface ProcessRecord {
   readonly fingerprint: string;
 }
 
+/** Place of a process that another one replaces. */
+interface AsidePlace extends Pick<KeptProcessOptions, 'file' | 'log'> {
+  /** Moves its other files, before its record. */
+  readonly move: () => Promise<void>;
+}
+
 const POLL_INTERVAL = 250;
+/** Timeout for a process that is in the way of another one to end after SIGTERM, ms. */
+const END_TIMEOUT = 5_000;
 const MAX_LINE_LENGTH = 1_000;
 
 /**
  * Process that outlives its agent: after a crash, the next agent finds the proxy, which has carried traffic meanwhile.
- * A process with another fingerprint is ended first.
+ * A process with another fingerprint is set aside before another one is started, or ended.
  */
 export class KeptProcess {
   private constructor(
@@ -58,13 +66,36 @@ export class KeptProcess {
       const found = new KeptProcess(former, waitForEnd(former, options), true, options);
       if (former.fingerprint === options.fingerprint) return found;
       options.logger.info('a process of an earlier configuration is ended', { pid: former.pid });
-      await found.end(5_000);
+      await found.end(END_TIMEOUT);
     }
     await rm(options.log, { force: true });
     const pid = await launch(options);
     const record: ProcessRecord = { pid, began: readStartTime(pid) ?? '', fingerprint: options.fingerprint };
     await writeFile(options.file, JSON.stringify(record), { mode: 0o600 });
     return new KeptProcess(record, waitForEnd(record, options), false, options);
+  }
+
+  /**
+   * Moves the files of a running process with another fingerprint to `aside`, so that another process can be started beside it, and returns the
+   * process; one that was set aside earlier is ended. Without one with another fingerprint, returns that which was set aside earlier, if it runs.
+   */
+  static async setAside(options: KeptProcessOptions, aside: AsidePlace): Promise<KeptProcess | undefined> {
+    const [current, earlier] = [await readRecord(options.file), await readRecord(aside.file)];
+    const asideOptions = { ...options, file: aside.file, log: aside.log };
+    const isRunning = (record: ProcessRecord | undefined): record is ProcessRecord =>
+      record !== undefined && readStartTime(record.pid) === record.began;
+    const find = (record: ProcessRecord): KeptProcess =>
+      new KeptProcess(record, waitForEnd(record, asideOptions), true, asideOptions);
+    const isReplaced = isRunning(current) && current.fingerprint !== options.fingerprint;
+    if (isRunning(earlier)) {
+      if (!isReplaced) return find(earlier);
+      await find(earlier).end(END_TIMEOUT);
+    }
+    if (!isReplaced) return undefined;
+    await aside.move();
+    await rename(options.log, aside.log).catch(() => undefined);
+    await rename(options.file, aside.file);
+    return find(current);
   }
 
   get isAlive(): boolean {

@@ -72,6 +72,10 @@ export class GrpcPlane implements Plane {
     this.become('stopped');
   }
 
+  leave(): Promise<void> {
+    return this.stop();
+  }
+
   private bootstrap(): object {
     const { id, cluster, zone, xds, folder, keyFile } = this.options;
     return {

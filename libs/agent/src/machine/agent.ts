@@ -9,6 +9,7 @@ import { readAgentInstance, readLeaseSecret } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
 import { openStateFolder } from './state-folder';
+import { writeUnitName, type SystemUnit } from './system-unit';
 import type { AgentStatus } from './status';
 import { KnownZone } from './zone-facts';
 
@@ -19,6 +20,8 @@ export interface AgentOptions extends MachineFacts {
   readonly folder: string;
   /** Called with each configuration that replaces another, before it is applied. */
   readonly configured: (config: AgentConfig) => void;
+  /** Unit of systemd that runs it; undefined: none does. */
+  readonly unit?: SystemUnit;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -33,7 +36,8 @@ export function agentSocketPath(folder: string): string {
 
 /**
  * The agent of a machine: runs its configuration and follows its file, until it is asked to end. Then it ends in this
- * order: services become not ready, open connections end, Dataplanes are withdrawn, streams end.
+ * order: services become not ready, open connections end, Dataplanes are withdrawn, streams end. Where its unit is restarted, it leaves proxies,
+ * rules and leases to the next run.
  */
 export class Agent {
   private readonly since: number;
@@ -54,10 +58,10 @@ export class Agent {
   }
 
   /**
-   * Resolves when it has ended. Rejects if it cannot start: another agent or user has the folder, the folder cannot be
-   * written, or credentials cannot be read and it has not joined before.
+   * Resolves when it has ended, with whether it was asked to by its socket. Rejects if it cannot start: another agent or
+   * user has the folder, the folder cannot be written, or credentials cannot be read and it has not joined before.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<'drained' | 'signalled'> {
     const { folder, logger } = this.options;
     await openStateFolder(folder, logger);
     const isKnown = this.access.current().addresses.length > 0;
@@ -70,7 +74,9 @@ export class Agent {
       drain: () => this.draining.abort(),
     });
     const end = AbortSignal.any([signal, this.draining.signal]);
+    let isLeaving = false;
     try {
+      await writeUnitName(folder, this.options.unit?.name);
       await this.xds.listen();
       const [instance, secret] = [await readAgentInstance(folder), await readLeaseSecret(folder)];
       const zone = await KnownZone.open(folder);
@@ -79,11 +85,16 @@ export class Agent {
       logger.info('the agent runs', { state: folder });
       const following = Promise.all([this.file.follow((config) => this.replace(config), end), this.readTokens(end)]);
       await aborted(end);
+      const isDrained = this.draining.signal.aborted;
+      isLeaving = !isDrained && (await this.options.unit?.isRestarting()) === true;
       this.draining.abort();
       await following;
-      logger.info('the agent ends: nothing is ready, open connections may end', { within: this.config.drainTime });
+      if (isLeaving) logger.info('the agent is restarted: proxies, rules and leases are left to its next run');
+      else logger.info('the agent ends: nothing is ready, open connections may end', { within: this.config.drainTime });
+      return isDrained ? 'drained' : 'signalled';
     } finally {
-      await this.parts?.close(durationMs(this.config.drainTime) ?? 0);
+      const drainMs = durationMs(this.config.drainTime) ?? 0;
+      await (isLeaving ? this.parts?.leave(drainMs) : this.parts?.close(drainMs));
       await this.xds.close();
       await socket.close();
       logger.info('the agent has ended');

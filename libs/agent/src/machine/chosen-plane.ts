@@ -1,3 +1,4 @@
+import { durationMs } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import { BuiltinPlane } from '../builtin/builtin-plane';
 import type { PlaneProcesses } from '../builtin/processes/plane-processes';
@@ -82,6 +83,7 @@ export function createPlane(
     clock,
     concurrency: config.envoy?.concurrency ?? 2,
     ...(plan.type === 'ingress' && { connections: INGRESS_CONNECTIONS }),
+    drainMs: durationMs(config.drainTime) ?? 0,
     logger: logger.child({ proxy: id }),
   });
 }

@@ -225,6 +225,31 @@ export class MachineParts {
     await this.network.remove();
   }
 
+  /**
+   * Ends for the next run of the agent, which takes leases, rules, routes and proxies over. A proxy that cannot outlive the agent becomes not
+   * ready first, and its connections end within `drainMs`.
+   */
+  async leave(drainMs: number): Promise<void> {
+    this.isClosing = true;
+    await this.last;
+    await Promise.all([...this.running].map(([id, running]) => this.leaveProxy(id, running, drainMs)));
+    this.ending.abort();
+    await this.watching;
+    await this.listeners.close();
+    await this.processes.close();
+  }
+
+  private async leaveProxy(id: string, { proxy, lease }: RunningProxy, drainMs: number): Promise<void> {
+    try {
+      if (!proxy.plane.leave) await lease?.stopServing('the agent is restarted');
+      await proxy.leave(drainMs);
+      await lease?.end();
+    } catch (error) {
+      this.options.logger.error('a proxy could not be left running', { proxy: id, error: errorText(error) });
+    }
+    this.running.delete(id);
+  }
+
   private async startProxy(
     wanted: PlannedProxy,
     {

@@ -194,6 +194,18 @@ export class MachineProxy {
     if (this.isStopped) return;
     this.isStopped = true;
     await this.plane.stop({ drainMs });
+    await this.close();
+  }
+
+  /** Ends for the next run of the agent: the traffic goes on, or ends as by `stop` where the agent itself carries it. Idempotent. */
+  async leave(drainMs: number): Promise<void> {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    await (this.plane.leave ? this.plane.leave() : this.plane.stop({ drainMs }));
+    await this.close();
+  }
+
+  private async close(): Promise<void> {
     this.client?.close();
     this.onDemand?.close();
     this.permitted.close();

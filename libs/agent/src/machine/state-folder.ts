@@ -29,23 +29,42 @@ export async function openStateFolder(folder: string, logger: Pick<Logger, 'warn
   });
 }
 
+/** Records of a proxy's processes: the one that serves, and the one that it replaces. */
+const PROCESS_FILES = ['envoy.pid', 'former.pid'];
 /** Timeout for a leftover proxy to end, ms. */
 const TIMEOUT = 5_000;
 
 /**
- * Ends the proxies that a killed agent has left running, removes its rules and routes, and removes its state folder:
- * keys, certificates, cached resources. Rejects if the folder does not belong to an agent. The agent itself must have
- * ended.
+ * Ends the proxies that a killed agent has left running, and removes its rules and routes. Does nothing if the folder does not belong to an agent. The
+ * agent itself must have ended.
+ */
+export async function endLeftovers(
+  folder: string,
+  options: { readonly clock: Clock; readonly logger: Logger },
+): Promise<void> {
+  if (!(await isStateFolder(folder))) return;
+  const proxies = await readdir(join(folder, 'proxies')).catch(() => []);
+  const records = proxies.flatMap((proxy) => PROCESS_FILES.map((file) => join(folder, 'proxies', proxy, file)));
+  await Promise.all(records.map((record) => endRecordedProcess(record, TIMEOUT, options)));
+  await new MachineNetwork({ folder, instance: await readAgentInstance(folder) }).remove();
+}
+
+/**
+ * As `endLeftovers`, and removes the state folder: keys, certificates, cached resources. Rejects if the folder does not belong to an agent.
  */
 export async function removeState(
   folder: string,
   options: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<void> {
-  await access(join(folder, 'instance')).catch((cause: unknown) => {
-    throw new Error(`${folder} is no state folder of an agent: there is no file "instance"`, { cause });
-  });
-  const proxies = await readdir(join(folder, 'proxies')).catch(() => []);
-  for (const proxy of proxies) await endRecordedProcess(join(folder, 'proxies', proxy, 'envoy.pid'), TIMEOUT, options);
-  await new MachineNetwork({ folder, instance: await readAgentInstance(folder) }).remove();
+  if (!(await isStateFolder(folder)))
+    throw new Error(`${folder} is no state folder of an agent: there is no file "instance"`);
+  await endLeftovers(folder, options);
   await rm(folder, { recursive: true });
+}
+
+function isStateFolder(folder: string): Promise<boolean> {
+  return access(join(folder, 'instance')).then(
+    () => true,
+    () => false,
+  );
 }

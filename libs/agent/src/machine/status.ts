@@ -39,6 +39,8 @@ export interface ProxyStatusHere {
   readonly plane: PlaneState & {
     readonly is: Plane['type'];
     readonly pid?: number;
+    /** Its connections break when the agent ends, also by a restart. */
+    readonly endsWithAgent?: true;
     readonly rules?: PlaneRules;
     readonly processes?: PlaneProcessesState;
     readonly unobeyed?: UnsupportedStatus;
@@ -112,6 +114,7 @@ export function readProxyStatus(
       ...plane.state,
       is: plane.type,
       ...(pid !== undefined && { pid }),
+      ...(!plane.leave && { endsWithAgent: true }),
       ...(plane.rules && { rules: plane.rules }),
       ...(plane.processes && { processes: plane.processes }),
       ...(unobeyed.length > 0 && { unobeyed: { total: unobeyed.length, parts: unobeyed.slice(0, MAX_UNSUPPORTED) } }),
@@ -168,6 +171,8 @@ function formatProxy(proxy: ProxyStatusHere, now: number): readonly string[] {
         .join(', '),
     ],
   ];
+  if (plane.endsWithAgent)
+    rows.push(['connections', 'break when the agent ends or is restarted: those of Envoy do not']);
   if (plane.rules) rows.push(['rules', formatRules(plane.rules, now)]);
   if (plane.processes) rows.push(['processes', formatProcesses(plane.processes)]);
   if (proxy.onDemand)
