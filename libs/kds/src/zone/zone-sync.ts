@@ -8,7 +8,7 @@ import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import type { ZoneSyncOptions } from './zone-sync-options';
 import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
-import type { JsonObject } from '@causeway/resources';
+import { Unavailable, type JsonObject } from '@causeway/resources';
 
 /** The state of a zone's session with the global. */
 export interface ZoneSyncStatus {
@@ -41,6 +41,11 @@ export interface ZoneSync {
   findPosition(kind: string): StoredPosition | undefined;
   /** Checks whether the operator has confirmed the global's pending incarnation; otherwise that is checked every 5 s. */
   checkConfirmation(): Promise<void>;
+  /**
+   * Requests the successor of the token that the session was opened with; `secret` is this store's. Resolves with undefined if the global renews
+   * no tokens (Kuma, an older version). Rejects with Unavailable without a session, and with gRPC's error.
+   */
+  renewToken(secret: string): Promise<string | undefined>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
@@ -94,6 +99,10 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
+    renewToken: async (secret) => {
+      if (!connection) throw new Unavailable('there is no session with the global');
+      return connection.renewToken(secret);
+    },
     findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
       connected: connection !== undefined,
