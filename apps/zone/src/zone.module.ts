@@ -60,7 +60,11 @@ export class ZoneModule {
       imports: [...state, identity, proxies],
       ...kdsOptions(core, global),
     });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
+    const zoneLeader = ZoneLeaderModule.forRoot({
+      imports: [...state, authentication, kds, proxies, identity],
+      core,
+      token: global?.token,
+    });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       ...injectFrom({ leader: ZoneLeader }, ({ leader }) => leader.createTerm),

@@ -43,8 +43,11 @@ import { DialledHosts } from '@causeway/xds-translation';
 import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from '../config';
 import { ZoneTrustEvidence } from '../identity/trust-evidence';
+import { KeptZoneToken, ZONE_TOKEN_REPLICAS } from '../global/kept-zone-token';
+import type { ZoneToken } from '../global/zone-token';
+import { ZoneTokenRenewal } from '../global/zone-token-renewal';
 import { createLoops } from './zone-loops';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
+import { DATAPLANE_TOKENS, SEALING_KEYS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Dependencies of a zone's leader. */
 const SOURCES = {
@@ -63,13 +66,18 @@ const SOURCES = {
   dataplaneTokens: DATAPLANE_TOKENS,
   zoneTokens: ZONE_PROXY_TOKENS,
   writer: LeaderAwareWriter,
+  sealing: SEALING_KEYS,
 };
 
 /** The dependencies of a zone's leader, with the facts of its control plane. */
 interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly core: ControlPlaneCore<ZoneSettings>;
+  /** Undefined for a zone without a global. */
+  readonly token: ZoneToken | undefined;
 }
 
+/** Interval of the checks of the zone token, ms. */
+const TOKEN_INTERVAL = 1_000;
 /** Interval of the checks for due steps of the certificate authority, ms. */
 const AUTHORITY_INTERVAL = 1_000;
 /** Time after the global has sent a new authority in which zones that do not report their proxies receive it, ms. */
@@ -166,6 +174,7 @@ class ZoneTerm implements LeaderWork {
     const tasks = [
       ...tokenTasks({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityTasks(),
+      ...this.renewalTasks(),
       { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
@@ -175,6 +184,23 @@ class ZoneTerm implements LeaderWork {
       this.current = undefined;
       this.isOver = true;
     }
+  }
+
+  /** The zone token is renewed where there is a global. */
+  private renewalTasks(): readonly PeriodicTask[] {
+    const { core, backend, token, sealing: keys, proxies } = this.options;
+    const { term, sync } = this;
+    if (!token || !sync) return [];
+    const { store } = backend;
+    const kept = new KeptZoneToken({ store, keys, zone: core.settings.CAUSEWAY_ZONE_NAME, logger: core.logger });
+    const replicas = new IdentityPathReplicas({ store, proxies, term, clock: core.clock, area: ZONE_TOKEN_REPLICAS });
+    const areReplicasReady = (): boolean | undefined => replicas.areReady;
+    const renewal = new ZoneTokenRenewal({ ...core, token, kept, sync, term, areReplicasReady });
+    const run = async (): Promise<void> => {
+      await replicas.turn();
+      await renewal.turn();
+    };
+    return [{ failure: 'the zone token could not be looked at', every: TOKEN_INTERVAL, run }];
   }
 
   /** Returns the counts of agents' leases at this leader; undefined after the term. */
@@ -256,8 +282,9 @@ export class ZoneLeader {
   findInsight({ id }: Resource): JsonObject | undefined {
     const { settings, clock } = this.options.core;
     const status = this.session();
+    const { token } = this.options;
     if (!status || id.kind !== 'Zone' || id.name !== settings.CAUSEWAY_ZONE_NAME) return undefined;
-    return sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD);
+    return { ...sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD), ...(token && shownToken(token)) };
   }
 
   /** Returns the session with the global; undefined while another replica leads, and without a global. */
@@ -266,11 +293,18 @@ export class ZoneLeader {
   }
 }
 
+/** Returns the entry of the zone's insight about its token. */
+function shownToken({ life, notRenewed }: ZoneToken): JsonObject {
+  if (!life) return {};
+  const { id = '', expiresAt, isRenewable: renewable } = life;
+  return { token: { id, expiresAt, renewable, ...(notRenewed !== undefined && { notRenewed }) } };
+}
+
 /** Provides the work of a zone's leader. */
 @Module({})
 export class ZoneLeaderModule {
-  static forRoot({ imports, core }: ModuleImports & Pick<ZoneLeaderOptions, 'core'>): DynamicModule {
-    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ core, ...sources }));
+  static forRoot({ imports, ...own }: ModuleImports & Pick<ZoneLeaderOptions, 'core' | 'token'>): DynamicModule {
+    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ ...own, ...sources }));
     return { module: ZoneLeaderModule, imports, providers: [provider], exports: [ZoneLeader] };
   }
 }

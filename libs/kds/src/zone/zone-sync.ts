@@ -99,10 +99,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
-    renewToken: async (secret) => {
-      if (!connection) throw new Unavailable('there is no session with the global');
-      return connection.renewToken(secret);
-    },
+    renewToken: async (secret) => requireConnection(connection).renewToken(secret),
     findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
       connected: connection !== undefined,
@@ -112,6 +109,11 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       kinds: connection?.reports() ?? [],
     }),
   };
+}
+
+function requireConnection(connection: GlobalConnection | undefined): GlobalConnection {
+  if (connection) return connection;
+  throw new Unavailable('there is no session with the global');
 }
 
 /** Returns `replaced`, which resolves with the reason when the zone's token is no longer the current one. */

@@ -55,7 +55,7 @@ export class Doctor {
     // Without its store a control plane can still report problems of the rest.
     const hold = await leaseHold(store).catch(() => undefined);
     const input = { registry, cp, index, meshes, zones, leaseHold: hold };
-    const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
+    const secrets = { tokens, zones, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
     const all = [...doctorChecks(input), ...leaderChecks(insights.leadership?.()), ...tokenChecks(secrets)];
     for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
