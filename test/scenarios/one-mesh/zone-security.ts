@@ -121,7 +121,7 @@ describe('zones join by their tokens', () => {
       const { zoneInsight } = (await mesh.zone('east').get('/zones/east/_overview')) as Overview;
       return zoneInsight?.token?.id;
     };
-    const first = await issue('east', '20s');
+    const first = await issue('east', '12s');
     writeFileSync(tokenFile, first.token);
     await until('the token of the file is shown', async () => (await shownId()) === first.id);
     await said('east', 'the zone token was replaced', `"formerId":"${first.id}"`);
