@@ -56,8 +56,7 @@ const CREDENTIALS_POLL_INTERVAL = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
-  const known = withRevocations(given.registry);
-  const options = { ...given, registry: given.insights ? withInsightKinds(known) : known };
+  const options = withSentKinds(given);
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: GlobalConnection | undefined;
@@ -109,6 +108,11 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       kinds: connection?.reports() ?? [],
     }),
   };
+}
+
+function withSentKinds(options: ZoneSyncOptions): ZoneSyncOptions {
+  const known = withRevocations(options.registry);
+  return { ...options, registry: options.insights ? withInsightKinds(known) : known };
 }
 
 function requireConnection(connection: GlobalConnection | undefined): GlobalConnection {

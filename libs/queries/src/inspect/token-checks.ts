@@ -44,11 +44,12 @@ export function tokenChecks({ tokens, zones, keyFaults, now }: TokenCheckInput):
 /** Yields zone tokens that two holders renewed or showed. */
 function* contested(tokens: readonly ListedToken[]): Iterable<Finding | undefined> {
   for (const { id, facts, line = id, contestedAt, revoked } of tokens) {
+    const zone = typeof facts['zone'] === 'string' ? facts['zone'] : '';
     yield contestedAt === undefined || revoked
       ? undefined
       : {
-          what: `the zone token of zone ${String(facts['zone'])} (${id}) was renewed by two holders, or shown after its end, at ${new Date(contestedAt).toISOString()}: it may be stolen`,
-          advice: `unless the store of the zone was set back: causeway tokens revoke ${line}, then causeway tokens zone ${String(facts['zone'])}`,
+          what: `the zone token of zone ${zone} (${id}) was renewed by two holders, or shown after its end, at ${formatTime(contestedAt)}: it may be stolen`,
+          advice: `unless the store of the zone was set back: causeway tokens revoke ${line}, then causeway tokens zone ${zone}`,
         };
   }
 }
@@ -58,13 +59,17 @@ function* notRenewed(zones: readonly ZoneWithInsight[]): Iterable<Finding | unde
   for (const { zone, insight } of zones) {
     const token = isJsonObject(insight['token']) ? insight['token'] : {};
     const { id, expiresAt, notRenewed: reason } = token;
-    yield typeof reason !== 'string'
+    yield typeof id !== 'string' || typeof expiresAt !== 'number' || typeof reason !== 'string'
       ? undefined
       : {
-          what: `the zone token of zone ${zone.id.name} (${String(id)}) ends at ${new Date(Number(expiresAt)).toISOString()} and is not renewed: ${reason}`,
+          what: `the zone token of zone ${zone.id.name} (${id}) ends at ${formatTime(expiresAt)} and is not renewed: ${reason}`,
           advice: `on the global: causeway tokens zone ${zone.id.name}, into the file that CAUSEWAY_ZONE_TOKEN_FILE of the zone names`,
         };
   }
+}
+
+function formatTime(time: number): string {
+  return new Date(time).toISOString();
 }
 
 /** Yields tokens that expire soon if their holder has no later one; `holder` is the fact that names the holder. */
@@ -86,7 +91,7 @@ function* ending(
     const command = holder === 'name' ? 'user' : 'zone';
     yield isSoon
       ? {
-          what: `the ${called(name)} (${id}) ends at ${new Date(expiresAt).toISOString()}, and there is no later one`,
+          what: `the ${called(name)} (${id}) ends at ${formatTime(expiresAt)}, and there is no later one`,
           advice: `where it is still needed: causeway tokens ${command} ${/^[\w.@-]+$/.test(name) ? name : JSON.stringify(name)}`,
         }
       : undefined;
