@@ -269,7 +269,6 @@ export class XdsPort implements ObservedProxies {
       listIds: (dataplane) => listStoredSpiffeIds(index, { type: 'dataplane', dataplane }),
       peers,
       renewed: (view, mesh) => this.renewed(view, mesh),
-      destinations: (mesh) => countDestinations(this.resources.model.destinations(), mesh),
     });
   }
 
@@ -337,12 +336,6 @@ export class XdsPort implements ObservedProxies {
     const certificate = this.auth.findCertificate(proxy.id);
     return { ...proxy, ...(certificate && { certificate }) };
   }
-}
-
-function countDestinations(destinations: Iterable<Destination>, mesh: string): number {
-  let count = 0;
-  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
-  return count;
 }
 
 type IdentityOwner =

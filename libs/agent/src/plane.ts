@@ -1,4 +1,4 @@
-import type { CacheChange } from './resources/resource-cache';
+import type { CacheChange } from './resources/resource-reader';
 
 /** State of a dataplane, for status and metrics. */
 export interface PlaneState {

@@ -135,8 +135,10 @@ function readCapture(
   switch (given) {
     case 'none':
       return undefined;
-    case 'bind':
-      return { type: 'bind' };
+    case 'bind': {
+      const onDemand = readFlag(metadata, 'causeway.io/bind-on-demand', violations);
+      return { type: 'bind', ...(onDemand && { onDemand }) };
+    }
     case 'translate':
       return { type: 'translate' };
     case 'redirect': {

@@ -28,7 +28,6 @@ function setUp() {
     zone: 'west',
     index: zone.index,
     scope: 'used',
-    destinations: () => 0,
     renewed: () => undefined,
     dataplaneTokens: {
       verify: () =>

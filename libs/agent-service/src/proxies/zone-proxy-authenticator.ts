@@ -1,7 +1,6 @@
 import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
 import { isMeshAuthorityKey, changesWorkloadIds } from '@causeway/identity';
 import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
-import type { DataplaneResource } from '@causeway/dataplanes';
 import { Forbidden, isJsonObject, NotFound, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import {
@@ -41,12 +40,7 @@ export interface ZoneProxyAuthenticatorOptions extends DataplaneAuthenticatorOpt
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
   /** `all`: every proxy that captures connections is sent every service of its mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
-  /** Returns the number of destinations of a mesh, at which `bind` without declared backends would listen. */
-  readonly destinations: (mesh: string) => number;
 }
-
-/** Maximum number of addresses that a proxy binds without declared backends: each is a listener of about 30 kB. */
-const MAX_BOUND_ADDRESSES = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 /** Kinds whose changes may end trust in a certificate. */
@@ -185,7 +179,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     await this.dataplanes.tryEnrol(dataplane, token);
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
-    const listed = this.listInitialResources(node, dataplane);
+    const listed = this.listInitialResources(node);
     const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
     // Includes the uid: a resource that was deleted and created again is sent in full, not as a change.
     const facts = [
@@ -288,18 +282,9 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** Returns which resources a proxy is sent from the start. */
-  private listInitialResources({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
-    const { scope, destinations } = this.options;
+  private listInitialResources({ capture }: DataplaneNode): EnvoyView['listed'] {
     if (!capture) return NOTHING;
-    if (scope === 'all') return 'all';
-    const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
-    if (isDeclared || capture.type !== 'bind') return 'declared';
-    const count = destinations(mesh);
-    if (count > MAX_BOUND_ADDRESSES)
-      throw new Forbidden(
-        `capture "bind": mesh ${quoteText(mesh)} has ${count} addresses, at most ${MAX_BOUND_ADDRESSES} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
-      );
-    return 'declared';
+    return this.options.scope === 'all' ? 'all' : 'declared';
   }
 }
 

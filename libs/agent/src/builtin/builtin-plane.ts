@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Plane, PlaneProcessesState, PlaneState, UnsupportedFeature } from '../plane';
-import type { CacheChange } from '../resources/resource-cache';
+import type { CacheChange } from '../resources/resource-reader';
 import type { PlaneResources } from './decoded-resources';
 import { PlaneCore } from './plane-core';
 import type { PlaneEngine, PlaneLimits } from './plane-engine';

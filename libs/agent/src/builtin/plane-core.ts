@@ -1,6 +1,6 @@
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Clock } from '@causeway/runtime';
-import type { CacheChange } from '../resources/resource-cache';
+import type { CacheChange } from '../resources/resource-reader';
 import type { DecodedCluster } from './decode/clusters';
 import type { DecodedListener } from './decode/listeners';
 import { DecodedResources, type PlaneResources } from './decoded-resources';

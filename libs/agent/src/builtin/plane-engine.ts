@@ -1,5 +1,5 @@
 import type { UnsupportedFeature } from '../plane';
-import type { CacheChange } from '../resources/resource-cache';
+import type { CacheChange } from '../resources/resource-reader';
 import type { StatSnapshot } from './stats';
 
 /** Limits of a dataplane. */

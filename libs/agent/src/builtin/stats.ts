@@ -61,6 +61,16 @@ function sanitizeName(name: string): string {
   return name.replace(/:\/\/|:/g, '_');
 }
 
+/** Returns the connections of each listener, by its `address:port`: open ones, and all that it accepted. */
+export function countConnections(
+  snapshot: StatSnapshot,
+): Pick<ReadonlyMap<string, { readonly active: number; readonly total: number }>, 'get'> {
+  const byName = new Map<string, { readonly active: number; readonly total: number }>();
+  for (const [group, name, { downstream_cx_active: active = 0, downstream_cx_total: total = 0 }] of snapshot)
+    if (group === 'listener') byName.set(name, { active, total });
+  return { get: (at) => byName.get(sanitizeName(at)) };
+}
+
 /** Adds up the counters of several processes. */
 export function sumSnapshots(snapshots: readonly StatSnapshot[]): StatSnapshot {
   const sum = new PlaneStats();

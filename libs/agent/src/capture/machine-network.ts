@@ -2,6 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, WakeableSleep, type Clock, type Logger } from '@causeway/runtime';
 import { DIRECT_TABLE } from './service-maps';
+import { formatAbsent, withoutDemand } from './demand-rules';
+import type { LocalAddress } from './local-address';
 import { NetworkMonitors } from './network-monitors';
 import { NetworkFailure, systemTools, type NetworkTools } from './network-tools';
 import {
@@ -20,6 +22,8 @@ export interface MachineNetworkOptions {
   /** Id of the agent, kept across restarts (`readAgentInstance`). Rules of other agents are not touched. */
   readonly instance: string;
   readonly tools?: NetworkTools;
+  /** Called with an address of the captured ranges that a program dialled while nothing listened there. */
+  readonly onUnboundAddress?: (at: LocalAddress) => void;
 }
 
 /** Rules and routes that the agent installed on its machine, for status. */
@@ -98,6 +102,14 @@ export class MachineNetwork {
    */
   guards(port: number): boolean {
     return this.enforced.guard?.ports.includes(port) === true;
+  }
+
+  /** Refuses connections to addresses that no service has, for a few seconds. Without the rules of `listen` it has no effect. */
+  refuseAbsent(addresses: readonly LocalAddress[]): Promise<void> {
+    return this.enqueue(async () => {
+      if (this.enforced.capture?.type !== 'listen') return;
+      await this.tools.run('nft', ['-f', '-'], formatAbsent(addresses, CAPTURE_TABLE)).catch(() => '');
+    });
   }
 
   get status(): NetworkStatus {
@@ -213,7 +225,7 @@ export class MachineNetwork {
       shown('nft', ['list', 'table', 'inet', CAPTURE_TABLE]),
       ...['-4', '-6'].map((family) => shown('ip', [family, ...ours])),
     ]);
-    return { rules, routes: routes.join('\n') };
+    return { rules: withoutDemand(rules ?? ''), routes: routes.join('\n') };
   }
 
   private async install(plan: NetworkPlan): Promise<void> {

@@ -1,6 +1,8 @@
 import type { Clock } from '@causeway/runtime';
 import { LastingProgram } from '../programs/lasting-program';
 import { systemTools, type NetworkTools } from './network-tools';
+import { isTrace, readNotedAddress } from './demand-rules';
+import type { LocalAddress } from './local-address';
 import { CAPTURE_TABLE, listCaptureRoutes, ROUTE_PROTOCOL, type NetworkPlan } from './ruleset';
 
 export interface NetworkMonitorsOptions {
@@ -8,6 +10,8 @@ export interface NetworkMonitorsOptions {
   readonly clock: Clock;
   /** Called when rules or routes of the agent may have changed. */
   readonly onEvent: () => void;
+  /** Called with an address of the captured ranges that a program dialled while nothing listened there. */
+  readonly onUnboundAddress?: (at: LocalAddress) => void;
 }
 
 const RULES = ['nft', 'monitor'];
@@ -55,11 +59,15 @@ export class NetworkMonitors {
   }
 
   private run(command: readonly string[]): LastingProgram {
-    const { tools: { enterCommand = [] } = systemTools, clock, onEvent } = this.options;
+    const { tools: { enterCommand = [] } = systemTools, clock, onEvent, onUnboundAddress } = this.options;
     const isEvent =
       command === ROUTES
         ? (line: string) => ROUTE_EVENT.test(line)
-        : (line: string) => line.includes(CAPTURE_TABLE) || /error|lost/i.test(line);
-    return new LastingProgram({ command: [...enterCommand, ...command], isEvent, onEvent, clock });
+        : (line: string) => !isTrace(line) && (line.includes(CAPTURE_TABLE) || /error|lost/i.test(line));
+    const onLine = (line: string): void => {
+      const at = readNotedAddress(line, CAPTURE_TABLE);
+      if (at) onUnboundAddress?.(at);
+    };
+    return new LastingProgram({ command: [...enterCommand, ...command], isEvent, onEvent, onLine, clock });
   }
 }

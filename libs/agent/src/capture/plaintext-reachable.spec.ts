@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { listListeningSockets, parseKernelAddress } from '../health/listening-sockets';
 import { describePlaintextAccess } from './plaintext-reachable';
-import type { LocalAddress } from './ruleset';
+import type { LocalAddress } from './local-address';
 
 const isProxy = ({ address, port }: LocalAddress): boolean => address === '10.0.0.7' && port === 80;
 const UNKNOWN = 'it must listen on loopback, or have guardInbound (whether the mesh is Strict is not known yet)';

@@ -1,5 +1,5 @@
 import { parseKernelAddress, normalizeAddress, type ListeningSocket } from '../health/listening-sockets';
-import type { LocalAddress } from './ruleset';
+import type { LocalAddress } from './local-address';
 
 /** Service of this machine. */
 export interface ExposedService {

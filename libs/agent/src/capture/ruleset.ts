@@ -1,15 +1,11 @@
 import { isIPv6 } from 'node:net';
+import { formatArrivals, formatDemandRules, formatDemandSets } from './demand-rules';
+import type { IpFamily, LocalAddress } from './local-address';
 
 /** nftables table of an agent, except the maps of mode `direct`. */
 export const CAPTURE_TABLE = 'causeway';
 /** Routing protocol number of the agent's routes; no Debian daemon uses it. */
 export const ROUTE_PROTOCOL = 199;
-
-/** `address:port` of this machine. */
-export interface LocalAddress {
-  readonly address: string;
-  readonly port: number;
-}
 
 /** Capture of connections to virtual IPs on this machine. */
 export type NetworkCapture =
@@ -23,7 +19,10 @@ export type NetworkCapture =
       readonly port?: number;
       readonly byUser?: readonly { readonly users: readonly string[]; readonly port: number }[];
     }
-  /** The proxy listens at each virtual IP, made local by a route. Connections of the users `refused` are refused. */
+  /**
+   * The proxy listens at each virtual IP that is used, made local by a route; first packets to others are noted. Connections of the users `refused`
+   * are refused.
+   */
   | { readonly type: 'listen'; readonly ranges: readonly string[]; readonly refused?: readonly string[] }
   /** Mode `direct` translates them to endpoints; `sources`: source addresses, at most one per family. */
   | { readonly type: 'translate'; readonly ranges: readonly string[]; readonly sources: readonly string[] };
@@ -45,15 +44,7 @@ export interface NetworkPlan {
   readonly guard?: Guard;
 }
 
-/** Address family with its names in nft and ip. */
-interface IpFamily {
-  readonly ip: 'ip' | 'ip6';
-  readonly type: 'ipv4_addr' | 'ipv6_addr';
-  readonly set: '4' | '6';
-  readonly includes: (address: string) => boolean;
-}
-
-const FAMILIES: readonly IpFamily[] = [
+const FAMILIES: readonly (IpFamily & { readonly includes: (address: string) => boolean })[] = [
   { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(parseHost(address)) },
   { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(parseHost(address)) },
 ];
@@ -91,13 +82,15 @@ function formatCapture(capture: NetworkCapture): readonly string[] {
   if (capture.type === 'listen')
     return [
       ...sets,
-      // A process that listens at all addresses would otherwise answer at unassigned virtual IPs.
-      ...formatChain('arrive', 'type filter hook input priority filter', [
-        ...rules(({ ip, set }) => [
-          `iif != "lo" ${ip} daddr @virtual${set} drop`,
-          `${ip} daddr @virtual${set} meta l4proto tcp socket wildcard 1 reject with tcp reset`,
-        ]),
-      ]),
+      ...formatDemandSets(used),
+      'chain demand {',
+      ...formatDemandRules(used).map((rule) => `  ${rule}`),
+      '}',
+      ...formatChain(
+        'arrive',
+        'type filter hook input priority filter',
+        rules((family) => formatArrivals(family, 'demand')),
+      ),
       ...(capture.refused
         ? formatChain('refuse', 'type filter hook output priority filter', [
             ...rules(({ ip, set }) => [

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { ownerComment, type LocalAddress } from './ruleset';
+import type { LocalAddress } from './local-address';
+import { ownerComment } from './ruleset';
 
 /** nftables table of the maps from services to endpoints. */
 export const DIRECT_TABLE = 'causeway_direct';

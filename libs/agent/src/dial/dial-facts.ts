@@ -1,5 +1,5 @@
 import { DEFAULT_DIAL_RULES, mayDial, parseAddress, parseDialRules, type DialRules } from '@causeway/ipam';
-import type { LocalAddress } from '../capture/ruleset';
+import type { LocalAddress } from '../capture/local-address';
 import { formatQualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 

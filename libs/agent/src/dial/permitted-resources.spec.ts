@@ -6,7 +6,8 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { until } from '../../../../test/support/until';
 import { checkConfig } from '../config/read-config';
-import { ResourceCache, type CacheChange } from '../resources/resource-cache';
+import { ResourceCache } from '../resources/resource-cache';
+import type { CacheChange } from '../resources/resource-reader';
 import { readDialFacts, type DialFacts } from './dial-facts';
 import { PermittedResources } from './permitted-resources';
 

@@ -3,7 +3,8 @@ import { Cluster } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Logger, Timer } from '@causeway/runtime';
 import { RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
-import type { CacheChange, ResourceCache, ResourceReader, ChangeApplier } from '../resources/resource-cache';
+import type { ResourceCache } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader, ChangeApplier } from '../resources/resource-reader';
 import { AddressResolver } from './address-resolver';
 import type { DialFacts } from './dial-facts';
 import {

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@causeway/proto-gen';
 import { checkMessage, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { isProcessCluster, NO_CLUSTER, parseXdsName, processClusterName } from '@causeway/xds-translation';
-import type { LocalAddress } from '../capture/ruleset';
+import type { LocalAddress } from '../capture/local-address';
 import { isSameAddress, isSameSocketAddress, processAddress, type DialFacts, type OwnService } from './dial-facts';
 import { ResourceParts } from './resource-parts';
 

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { DecodedCluster } from '../builtin/decode/clusters';
 import type { UpstreamEndpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import { isLoopback } from '../capture/plaintext-reachable';
-import type { LocalAddress } from '../capture/ruleset';
+import type { LocalAddress } from '../capture/local-address';
 import type { WeightedEndpoint } from '../capture/service-maps';
 
 /**

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { envoyBootstrap } from '@causeway/xds-translation';
 import type { Plane, PlaneState } from '../plane';
-import type { CacheChange, ResourceReader } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-reader';
 import type { EnvoyProgram } from './envoy-program';
 import { KeptProcess } from './kept-process';
 import type { LocalXdsServer } from './local-xds-server';

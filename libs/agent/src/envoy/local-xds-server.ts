@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
 import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds-server';
 import { LocalSource } from '../resources/local-source';
-import type { CacheChange, ResourceReader } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-reader';
 
 /** Change that a proxy has not acked yet. */
 interface UnackedChange {

@@ -7,7 +7,7 @@ import type { TextSource } from '../builtin/decode/tls-settings';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
 import { IDENTITY_SECRET, TRUST_SECRET } from '../identity/workload-key-file';
 import type { Plane, PlaneState } from '../plane';
-import type { CacheChange, ResourceReader } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-reader';
 
 export interface GrpcPlaneOptions {
   /** Node id and cluster of its Dataplane. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createCsr, createWorkloadKey } from '@causeway/identity';
 import { TlsSecret } from '@causeway/proto-gen';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import type { ResourceReader } from '../resources/resource-cache';
+import type { ResourceReader } from '../resources/resource-reader';
 
 /** Name of the secret with a workload's certificate. */
 export const IDENTITY_SECRET = 'identity';

@@ -9,7 +9,7 @@ import { findEnvoy, type EnvoyPlaces, type EnvoyProgram } from '../envoy/envoy-p
 import type { LocalXdsServer } from '../envoy/local-xds-server';
 import { GrpcPlane } from '../grpc/grpc-plane';
 import type { Plane } from '../plane';
-import type { ResourceReader } from '../resources/resource-cache';
+import type { ResourceReader } from '../resources/resource-reader';
 import { formatNodeId, type ProxyPlan } from './machine-proxy';
 
 /** Dataplane mode of the proxies of a machine. */

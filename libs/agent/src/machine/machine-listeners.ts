@@ -50,11 +50,12 @@ export class MachineListeners {
     const resources = first?.plan.type === 'dataplane' ? first.cache : undefined;
     const suffixes = dns?.suffixes ?? this.options.suffixes();
     const facts = dns && resources && { ...dns, suffixes, capture, zone, resources };
+    const listeners = first?.onDemand;
     if (this.dns && facts && isSame(this.dns.facts, facts)) return;
     await this.endDns();
     if (!dns || !facts || !resources) return;
     const { clock, logger } = this.options;
-    const server = createAgentDns({ ...dns, suffixes, capture, zone, resources, clock, logger });
+    const server = createAgentDns({ ...dns, suffixes, capture, zone, resources, listeners, clock, logger });
     await server.bind(dns.address, dns.port).catch(async (error: unknown) => {
       await server.close();
       throw error;

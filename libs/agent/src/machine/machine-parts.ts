@@ -7,7 +7,7 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
 import { describeRefusedClients, describeUnansweredNames, planNetwork } from '../capture/plan-network';
-import type { LocalAddress } from '../capture/ruleset';
+import type { LocalAddress } from '../capture/local-address';
 import { formatQualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
@@ -79,7 +79,7 @@ export class MachineParts {
 
   constructor(private readonly options: MachinePartsOptions) {
     const { clock, logger } = options;
-    this.network = new MachineNetwork(options);
+    this.network = new MachineNetwork({ ...options, onUnboundAddress: (at) => this.dialled(at) });
     this.processes = PlaneProcesses.start({ processes: 0, clock, logger });
     const { signal } = this.ending;
     this.readiness = new ServiceReadiness({
@@ -123,6 +123,11 @@ export class MachineParts {
       services: this.readiness.statuses(`${mesh}/${qualified}`, services),
       ...(clients && { clientUsers: clients.users }),
     };
+  }
+
+  /** Listens at an address that a program dialled. */
+  private dialled(at: LocalAddress): void {
+    for (const { onDemand } of this.proxies()) onDemand?.dial(at);
   }
 
   private proxies(): readonly MachineProxy[] {
@@ -240,6 +245,7 @@ export class MachineParts {
       version,
       clock,
       logger: named,
+      refuseAbsent: (at) => void network.refuseAbsent([at]),
       createPlane: (resources, keyFile) =>
         createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });

@@ -8,13 +8,17 @@ import {
   type AdsClientTls,
 } from '@causeway/xds-server';
 import { NODE_NAMESPACE, RESOLVES_NAMES } from '@causeway/xds-translation';
+import { BuiltinPlane } from '../builtin/builtin-plane';
+import { OnDemandListeners } from '../builtin/on-demand-listeners';
+import type { LocalAddress } from '../capture/local-address';
 import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
 import type { DialFacts } from '../dial/dial-facts';
 import type { ZoneClientAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
-import { ResourceCache, type ResourceReader } from '../resources/resource-cache';
+import { ResourceCache } from '../resources/resource-cache';
+import type { ResourceReader } from '../resources/resource-reader';
 
 /** Identity and settings of a proxy, as the zone knows it (docs/reference/xds.md, Proxies). */
 export interface ProxyPlan {
@@ -26,6 +30,8 @@ export interface ProxyPlan {
   readonly namespace?: string;
   /** Capture of connections to services. */
   readonly capture: 'bind' | 'redirect' | 'translate' | 'none';
+  /** Whether a proxy of capture `bind` listens at addresses when they are used. */
+  readonly bindsOnDemand?: boolean;
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
   /** Absent if a proxy carries the traffic. */
   readonly wire?: 'grpc';
@@ -45,6 +51,8 @@ export interface MachineProxyOptions {
   readonly dial: DialFacts;
   /** Creates the dataplane that carries the traffic, from the resources that the zone sent and the machine permits. */
   readonly createPlane: (resources: ResourceReader, keyFile: string) => Plane;
+  /** Refuses connections to an address that no service has. */
+  readonly refuseAbsent: (at: LocalAddress) => void;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -81,6 +89,8 @@ export class MachineProxy {
   readonly key: WorkloadKeyFile;
   readonly cache: ResourceCache;
   readonly plane: Plane;
+  /** The addresses at which it listens when they are used; undefined for other captures. */
+  readonly onDemand: OnDemandListeners | undefined;
   private readonly permitted: PermittedResources;
 
   private constructor(
@@ -91,6 +101,9 @@ export class MachineProxy {
     this.cache = cache;
     this.permitted = permitted;
     this.plane = plane;
+    const { plan, refuseAbsent: refuse } = options;
+    if (plan.bindsOnDemand && plane instanceof BuiltinPlane)
+      this.onDemand = new OnDemandListeners({ resources: cache, plane, refuse });
     this.connections = new ClientConnections(options.clock);
   }
 
@@ -182,6 +195,7 @@ export class MachineProxy {
     this.isStopped = true;
     await this.plane.stop({ drainMs });
     this.client?.close();
+    this.onDemand?.close();
     this.permitted.close();
     await this.cache.close();
   }
@@ -231,7 +245,7 @@ export class MachineProxy {
   }
 
   private metadata(): Readonly<Record<string, unknown>> {
-    const { type, namespace = DEFAULT_NAMESPACE, capture, redirect, authoritiesFile } = this.plan;
+    const { type, namespace = DEFAULT_NAMESPACE, capture, bindsOnDemand, redirect, authoritiesFile } = this.plan;
     const names = this.plane.type === 'envoy' || this.plane.type === 'builtin' ? { [RESOLVES_NAMES]: true } : {};
     if (type === 'ingress') return { 'dataplane.proxyType': 'ingress', ...names };
     return {
@@ -239,6 +253,7 @@ export class MachineProxy {
       'causeway.io/csr': this.key.csr,
       'causeway.io/key-file': this.key.path,
       'causeway.io/capture': capture,
+      ...(bindsOnDemand && { 'causeway.io/bind-on-demand': true }),
       ...(redirect && {
         'causeway.io/redirect-port': redirect.port,
         'causeway.io/reentry-port': redirect.reentryPort,

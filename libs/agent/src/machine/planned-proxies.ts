@@ -59,13 +59,15 @@ export function planProxies(config: AgentConfig, machine: PlanningFacts): readon
     // Two proxies cannot listen at one virtual IP, so with `bind` only the first Dataplane's proxy captures.
     const catches = tellsUsers ? catcher !== undefined : i === 0 && !one.clients;
     const caught = catches && isCaught ? capture : 'none';
-    // The builtin plane listens at virtual IPs, which `redirect` makes local; mode `direct` translates them.
+    // The builtin plane listens at the virtual IPs that are used, which `redirect` makes local; mode `direct` translates them.
     const how = caught === 'redirect' ? REPORTED_CAPTURE[plane.type] : caught;
+    const isListening = caught === 'redirect' && plane.type === 'builtin';
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
       ...toProxyPlace(folder, mesh, one),
       type: 'dataplane',
       capture: how,
+      ...(isListening && { bindsOnDemand: true }),
       ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
       ...(plane.type === 'grpc' && { wire: plane.type }),
       ...(authoritiesFile !== undefined && { authoritiesFile }),

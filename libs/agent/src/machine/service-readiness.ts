@@ -4,7 +4,7 @@ import { inboundListenerName } from '@causeway/xds-translation';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { decodeListener, reliesOnClientCertHeader, takesPlaintext } from '../builtin/decode/listeners';
 import { describePlaintextAccess } from '../capture/plaintext-reachable';
-import type { LocalAddress } from '../capture/ruleset';
+import type { LocalAddress } from '../capture/local-address';
 import { formatQualifiedName } from '../config/qualified-name';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';

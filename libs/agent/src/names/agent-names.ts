@@ -4,8 +4,9 @@ import type { Clock, Logger } from '@causeway/runtime';
 import { outboundListenerName, readHostName, vipClusterName, type HostNameMeaning } from '@causeway/xds-translation';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { leadsToVirtualIps } from '../capture/plan-network';
+import type { LocalAddress } from '../capture/local-address';
 import type { AgentConfig } from '../config/schema';
-import type { ResourceReader } from '../resources/resource-cache';
+import type { ResourceReader } from '../resources/resource-reader';
 
 /** Sources of the names of a machine. */
 export interface AgentNamesOptions {
@@ -13,6 +14,8 @@ export interface AgentNamesOptions {
   readonly resources: ResourceReader;
   /** Capture of connections to virtual IPs. */
   readonly capture: AgentConfig['capture'];
+  /** Listens at addresses, where the dataplane does so on demand. */
+  readonly listeners?: { readonly asked: (addresses: readonly LocalAddress[]) => void } | undefined;
   readonly clock: Clock;
 }
 
@@ -44,7 +47,7 @@ export class AgentNames implements LearnedNameSource {
     const found = resources.get(hostName, hostname);
     if (!found || found === 'pending') return found;
     const { meaning, named } = this.read(found);
-    this.fetchClusters(hostname, meaning);
+    this.fetchResources(hostname, meaning);
     return this.isReached(meaning) ? named : 'pending';
   }
 
@@ -86,10 +89,13 @@ export class AgentNames implements LearnedNameSource {
     if (oldest[1].length > 0) resources.release(cluster, oldest[1]);
   }
 
-  /** With `redirect`, subscribes to the clusters together with the name, before the first connection. */
-  private fetchClusters(hostname: string, meaning: HostNameMeaning): void {
-    if (this.options.capture !== 'redirect') return;
-    const wanted: readonly string[] = listAddresses(meaning).slice(0, MAX_PORTS).map(vipClusterName);
+  /** With `redirect`, subscribes together with the name, before the first connection, to the clusters or listeners of its addresses. */
+  private fetchResources(hostname: string, meaning: HostNameMeaning): void {
+    const { capture, listeners } = this.options;
+    const addresses = listAddresses(meaning).slice(0, MAX_PORTS);
+    if (listeners) return listeners.asked(addresses);
+    if (capture !== 'redirect') return;
+    const wanted: readonly string[] = addresses.map(vipClusterName);
     const before = this.asked.get(hostname) ?? [];
     const [added, dropped] = [
       wanted.filter((each) => !before.includes(each)),

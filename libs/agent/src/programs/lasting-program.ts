@@ -6,6 +6,8 @@ export interface LastingProgramOptions {
   readonly command: readonly string[];
   /** Returns whether a line of output is an event; an error message is one. */
   readonly isEvent: (line: string) => boolean;
+  /** Called with each line of output. */
+  readonly onLine?: (line: string) => void;
   /** Called after events, and whenever some may have been lost: when the program starts, is ready, or has ended. */
   readonly onEvent: () => void;
   readonly clock: Clock;
@@ -70,12 +72,14 @@ export class LastingProgram {
   }
 
   private readLines(stream: NodeJS.ReadableStream): void {
-    const { isEvent, onEvent } = this.options;
+    const { isEvent, onEvent, onLine } = this.options;
     let rest = '';
     stream.on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = (lines.pop() ?? '').slice(0, MAX_LINE);
-      if (!this.isClosed && lines.some(isEvent)) onEvent();
+      if (this.isClosed) return;
+      if (onLine) lines.forEach(onLine);
+      if (lines.some(isEvent)) onEvent();
     });
   }
 

@@ -8,7 +8,7 @@ import {
   type SourceListener,
 } from '@causeway/xds-server';
 import { parseXdsName } from '@causeway/xds-translation';
-import type { CacheChange, ResourceReader } from './resource-cache';
+import type { CacheChange, ResourceReader } from './resource-reader';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 

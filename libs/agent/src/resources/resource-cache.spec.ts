@@ -7,7 +7,8 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import fc from 'fast-check';
 import { until } from '../../../../test/support/until';
-import { ResourceCache, type CacheChange, type CacheLimits, type ResourceClient } from './resource-cache';
+import { ResourceCache, type CacheLimits, type ResourceClient } from './resource-cache';
+import type { CacheChange } from './resource-reader';
 
 const { cluster, endpoints, secret } = RESOURCE_TYPES;
 

@@ -1,30 +1,7 @@
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { readEndpointsName, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
 import { ResourceFile, type FileEntry } from './resource-file';
-
-/** Change of a cache: resources of one type that were added, changed or removed. */
-export interface CacheChange {
-  readonly type: string;
-  readonly names: readonly string[];
-}
-
-/** Read access to a cache, for dataplanes, DNS and the local xDS server. */
-export interface ResourceReader {
-  /** Returns a resource; `pending` if the zone has not answered yet; undefined if there is none. */
-  get(type: string, name: string): EncodedResource | 'pending' | undefined;
-  names(type: string): ReadonlySet<string>;
-  /** Subscribes to these resources, also across restarts. */
-  want(type: string, names: readonly string[]): void;
-  /** Unsubscribes this caller; unneeded resources are dropped when the cache is full. */
-  release(type: string, names: readonly string[]): void;
-  /** Calls `listener` after each change until the returned function is called. */
-  subscribe(listener: (change: CacheChange) => void): () => void;
-  /** Returns the version of a resource that the dataplane has applied; undefined if it has applied none. */
-  appliedVersion(type: string, name: string): string | undefined;
-}
-
-/** Applies a change before it is acked to the zone; resolves with why it cannot. */
-export type ChangeApplier = (change: CacheChange) => Promise<string | undefined>;
+import type { CacheChange, ChangeApplier, ResourceReader } from './resource-reader';
 
 export interface ResourceCacheOptions {
   readonly clock: Clock;
@@ -131,6 +108,17 @@ export class ResourceCache implements ResourceReader {
 
   names(type: string): ReadonlySet<string> {
     return this.types.get(type)?.names ?? NO_NAMES;
+  }
+
+  /** Returns the names that are subscribed, besides those of wildcards. */
+  listWanted(type: string): Iterable<string> {
+    return this.types.get(type)?.wanted.keys() ?? [];
+  }
+
+  /** Returns whether the zone has answered that a subscribed resource does not exist. */
+  isAbsent(type: string, name: string): boolean {
+    const state = this.types.get(type);
+    return state?.wanted.has(name) === true && state.wanted.get(name) === undefined && !state.held.has(name);
   }
 
   appliedVersion(type: string, name: string): string | undefined {

@@ -24,6 +24,7 @@ import {
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, findTrustedMesh, type EnvoyView } from '../views/envoy-view';
 import type { AnnouncedTo, EnvoyResourcesOptions } from './envoy-resources-options';
+import { describeUnbound } from './bound-services';
 import { ListedNames } from './listed-names';
 import { BuildTargets } from '../views/build-targets';
 import * as names from '../names/resource-names';
@@ -89,7 +90,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       tables: () => this.tables,
       translation: this.translation,
       excluded: this.excluded,
-      used: (view) => this.views.of(view).onDemand.used,
+      used: (view) => this.views.listUsed(view),
     });
     this.loader.subscribe({ reload: () => this.filledAnew(), apply: (change) => this.changed(change) });
     if (this.loader.hasLoaded) this.filledAnew();
@@ -145,7 +146,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    const unserved = this.translation.unserved(view);
+    const unserved = [...this.translation.unserved(view), ...describeUnbound(this.lists.countUnbound(view))];
     const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
     const own = this.views.of(view).served.refused([view.mesh, ...consumers]);
     return [...own, ...this.shared.refused([...listScopes(view), ...consumers]), ...unserved];
@@ -213,13 +214,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
-    this.views.of(view).onDemand.subscribed(type, asked);
+    if (this.views.subscribed(view, type, asked)) this.relistIn(view);
     // All names are processed before the first look-up, because each makes name lists stale.
     if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
   }
 
   unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
-    this.views.of(view).onDemand.unsubscribed(type, dropped);
+    if (this.views.unsubscribed(view, type, dropped)) this.relistIn(view);
   }
 
   /**

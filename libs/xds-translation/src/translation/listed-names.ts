@@ -5,12 +5,13 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { Reader, type Recording } from '../reads/recorded-reads';
 import { declaredBackends } from '../dataplane/reachable-backends';
 import { formatVip } from '../tables/destination-table';
-import { hasChains, type EnvoyView } from '../views/envoy-view';
+import { hasChains, requestsUsed, type EnvoyView } from '../views/envoy-view';
 import { GivenNames } from '../reads/given-names';
 import type { BuildTarget } from '../views/build-targets';
 import * as names from '../names/resource-names';
 import type { TrafficTables } from '../tables/traffic-tables';
 import type { Translation } from './translation';
+import { BoundServices } from './bound-services';
 import type { ExcludedServices } from './excluded-services';
 
 /** Inputs of the lists. */
@@ -18,7 +19,7 @@ export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
   readonly excluded: ExcludedServices;
-  /** Returns the `address:port` of the HTTP services that the view's proxies requested. */
+  /** Returns the `address:port` of the services that the view's proxies requested: with `redirect`, of HTTP services. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }
 
@@ -35,6 +36,7 @@ interface Lists {
   readonly byType: Map<string, KeptList>;
   /** The reader of the view's own resources. */
   readonly reader: Reader<BuildTarget>;
+  readonly bound: BoundServices;
   /** A counter that grows with every change that affects this view alone. */
   changes: number;
 }
@@ -112,6 +114,11 @@ export class ListedNames {
     return hasMoved;
   }
 
+  /** Returns the number of services that a view's proxies do not listen for because there are too many. */
+  countUnbound(view: EnvoyView): number {
+    return this.getLists(view).bound.left;
+  }
+
   names(view: EnvoyView, type: string): ReadonlySet<string> {
     return this.list(view, type)?.names ?? NONE;
   }
@@ -151,7 +158,7 @@ export class ListedNames {
   private list(view: EnvoyView, type: string): GivenNames | undefined {
     const of = this.types.get(type);
     if (!of) return undefined;
-    const { byType, changes, reader } = this.getLists(view);
+    const { byType, changes, reader, bound } = this.getLists(view);
     const version = `${this.changes} ${changes}`;
     const now = this.forgotten + this.changed.length;
     const known = byType.get(type);
@@ -169,11 +176,14 @@ export class ListedNames {
       reads.record({ shared: () => this.getReader(name), own: () => reader }, () => {
         const destination = model.config(name);
         list.given.give(name, destination ? of.of(view, destination, isListed(destination)) : []);
+        const next = destination ? undefined : bound.remove(name);
+        if (next !== undefined) this.destinationChanged(next);
       });
     if (!isFollowing) list.given.follow(known?.given);
     list.position = now;
     byType.set(type, list);
-    return list.given;
+    // A service that went has made room for another one.
+    return this.forgotten + this.changed.length > now ? this.list(view, type) : list.given;
   }
 
   private getReader(name: string): Reader<BuildTarget> {
@@ -192,7 +202,7 @@ export class ListedNames {
     if (!capture) return true;
     for (const _ of used(view)) return false;
     if (listed !== 'declared') return listed !== 'all' && listed.size === 0;
-    return capture.type === 'redirect' && !declaredBackends(tables().dataplane(dataplane));
+    return requestsUsed(view) && !declaredBackends(tables().dataplane(dataplane));
   }
 
   /** The names of all destinations of a mesh. */
@@ -207,8 +217,9 @@ export class ListedNames {
     if (!view.capture) return;
     for (const vip of this.parts.used(view)) {
       const destination = this.parts.excluded.atVip(view, vip);
-      if (destination && this.parts.translation.hasChain(view, destination))
-        yield* this.withBackends(view, destination.name);
+      const hasOwnCluster =
+        view.capture.type === 'bind' || (destination && this.parts.translation.hasChain(view, destination));
+      if (destination && hasOwnCluster) yield* this.withBackends(view, destination.name);
     }
   }
 
@@ -259,23 +270,30 @@ export class ListedNames {
   private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
     const { excluded } = this.parts;
-    return (each) =>
-      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !excluded.has(view, each);
+    const { bound } = this.getLists(view);
+    const isBounded = isBoundedBind(view);
+    const isIn = ({ name, vip }: DestinationConfig): boolean =>
+      listed === 'all' ? !isBounded || vip === '' || bound.admit(name) : listed.has(name);
+    return (each) => each.service.mesh === view.mesh && !excluded.has(view, each) && isIn(each);
   }
 
   private listedNames(view: EnvoyView): Iterable<string> {
     const listed = this.listedIn(view);
-    return listed === 'all' ? this.destinationsIn(view.mesh) : listed;
+    if (listed !== 'all') return listed;
+    if (!isBoundedBind(view)) return this.destinationsIn(view.mesh);
+    const { model } = this.parts.tables();
+    const all = [...this.destinationsIn(view.mesh)].flatMap((name) => model.config(name) ?? []);
+    return this.getLists(view).bound.order(all);
   }
 
   private listedIn(view: EnvoyView): ReadonlySet<string> | 'all' {
     return view.listed === 'declared' ? this.declared(view) : view.listed;
   }
 
-  private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
+  private declared(view: EnvoyView): ReadonlySet<string> | 'all' {
+    const { dataplane, mesh, capture } = view;
     const declared = declaredBackends(this.parts.tables().dataplane(dataplane));
-    // With `redirect`, services are sent when they are used.
-    const isAll = !declared?.isOwn && capture !== undefined && capture.type !== 'redirect';
+    const isAll = !declared?.isOwn && capture !== undefined && !requestsUsed(view);
     return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
   }
 
@@ -283,10 +301,15 @@ export class ListedNames {
     const known = this.kept.get(view);
     if (known) return known;
     const reader = new Reader<BuildTarget>({ of: 'lists', view });
-    const lists: Lists = { byType: new Map(), reader, changes: 0 };
+    const lists: Lists = { byType: new Map(), reader, changes: 0, bound: new BoundServices() };
     this.kept.set(view, lists);
     return lists;
   }
+}
+
+/** Reports whether the services of a view are those that `bind` listens for although no backends are declared. */
+function isBoundedBind({ capture, listed }: EnvoyView): boolean {
+  return capture?.type === 'bind' && listed === 'declared';
 }
 
 function recordingFor(reader: Reader<BuildTarget>): Recording<BuildTarget> {

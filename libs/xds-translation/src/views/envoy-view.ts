@@ -16,7 +16,7 @@ export interface EnvoyView {
   readonly capture?: Capture;
   /**
    * Names of the destinations that its proxies hold from the start; `all` of the mesh (`CAUSEWAY_XDS_SCOPE=all`); or those that the Dataplane
-   * declares: if it declares none, all for `bind` and `translate`, and those in use for `redirect`.
+   * declares: if it declares none, all for `bind` and `translate`, and those in use for `redirect` and `bind` on demand.
    */
   readonly listed: ReadonlySet<string> | 'all' | 'declared';
   /** The Dataplane whose inbounds its proxies serve. */
@@ -41,13 +41,13 @@ export interface EnvoyView {
 }
 
 /**
- * `bind`: a listener at each address of a service; `redirect`: one listener to which the kernel redirects, and one on loopback for first connections
+ * `bind`: a listener at each address of a service, `onDemand`: at those that are declared or requested by name; `redirect`: one listener to which the kernel redirects, and one on loopback for first connections
  * to HTTP services; `translate`: no listener, the kernel replaces addresses by endpoints, so only a cluster for each address is sent.
  * `withoutChains`: an Envoy before 1.40, which cannot request single filter chains; HTTP services are then passed through as TCP. `ipv6`: redirected
  * connections to IPv6 addresses arrive at ::1.
  */
 export type Capture =
-  | { readonly type: 'bind' }
+  | { readonly type: 'bind'; readonly onDemand?: boolean }
   | { readonly type: 'translate' }
   | {
       readonly type: 'redirect';
@@ -60,6 +60,11 @@ export type Capture =
 /** Reports whether HTTP services have filter chains of their own in the redirect listener of a view. */
 export function hasChains({ capture }: Pick<EnvoyView, 'capture'>): boolean {
   return capture?.type === 'redirect' && capture.withoutChains !== true;
+}
+
+/** Reports whether the proxies of a view request the resources of services that their Dataplane does not declare when these are used. */
+export function requestsUsed({ capture }: Pick<EnvoyView, 'capture'>): boolean {
+  return capture?.type === 'redirect' || (capture?.type === 'bind' && capture.onDemand === true);
 }
 
 /** Returns the reason why the proxies of a view pass all traffic through as TCP and apply no route; undefined if they do not. */

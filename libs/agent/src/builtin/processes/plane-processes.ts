@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { Backoff, type Clock, type Logger } from '@causeway/runtime';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import type { PlaneProcessesState, UnsupportedFeature } from '../../plane';
-import type { CacheChange } from '../../resources/resource-cache';
+import type { CacheChange } from '../../resources/resource-reader';
 import type { PlaneResources } from '../decoded-resources';
 import type { PlaneEngine, PlaneLimits } from '../plane-engine';
 import { sumSnapshots, type StatSnapshot } from '../stats';
