@@ -8,7 +8,7 @@ import type { TokenRecord } from '../tokens/token-records';
 import { CP_SCOPE, GENERATION_CLAIM, requireScope, type ZoneClaims, type ZoneTokenFamily } from './zone-token';
 
 /** Time for which a renewed token is valid once its successor was used, ms. */
-export const GRACE = 3_600_000;
+const GRACE = 3_600_000;
 
 /** Part of its validity after which a token may be renewed: bounds how many tokens a line has. */
 const RENEWABLE_FROM = 1 / 2;

@@ -10,7 +10,7 @@ import { CP_SCOPE, requireScope, ZONE_TOKEN, type ZoneClaims, type ZoneTokenFami
 import { ZoneTokenRenewals, type ZoneTokenRenewalRequest } from './zone-token-renewals';
 
 /** A token that a zone was admitted with. */
-export interface ShownZoneToken {
+interface ShownZoneToken {
   readonly id: string;
   /** ms since 1970. */
   readonly until: number;

@@ -20,7 +20,7 @@ export interface ZoneAuthentication {
 }
 
 /** A zone's request for the successor of the token that it shows. */
-export interface TokenRenewalRequest {
+interface TokenRenewalRequest {
   readonly zone: string;
   readonly storeId: string;
   readonly token: string;

@@ -175,7 +175,7 @@ export class ZoneInsights {
 }
 
 /** Returns the entry of an insight about the token that a zone shows. */
-export function tokenDocument(
+function tokenDocument(
   token: { readonly id: string; readonly until: number; readonly isRenewable: boolean } | undefined,
 ): JsonObject {
   return token ? { token: { id: token.id, expiresAt: token.until, renewable: token.isRenewable } } : {};
