@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { NetworkFailure, type NetworkTools } from '@causeway/agent/testing';
+import { NetworkFailure, withoutDemand, type NetworkTools } from '@causeway/agent/testing';
 
 /** Whether network namespaces with packet filters can be made here: Linux, iproute2, nftables, and the right to. */
 export const canFilter = works('unshare', '-n', 'nft', 'list', 'ruleset') && works('ip', '-V');
@@ -86,10 +86,10 @@ export class NetworkNamespace implements NetworkTools {
     return child;
   }
 
-  /** All rules and routes, as the programs print them. */
+  /** All rules and routes, as the programs print them, without the addresses that programs dialled. */
   async state(): Promise<string> {
     const routes = ['-4', '-6'].map((family) => `ip ${family} route show table all`);
-    return this.run('sh', ['-c', ['nft list ruleset', ...routes].join(' && echo -- && ')]);
+    return withoutDemand(await this.run('sh', ['-c', ['nft list ruleset', ...routes].join(' && echo -- && ')]));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Enrolments } from '@causeway/identity';
-import type { EnvoyResources } from '@causeway/xds-translation';
+import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
 import type { CertificateSigner } from './proxies/certificate-signer';
 import type { ProxyCertificates } from './proxies/proxy-certificates';
 import type { XdsServer } from '@causeway/xds-server';
@@ -15,7 +15,9 @@ export interface XdsMetric {
 /** Sources of the metrics. */
 export interface XdsMetricSources {
   readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
-  readonly resources: Pick<EnvoyResources, 'refusedCount'>;
+  readonly resources: Pick<EnvoyResources, 'refusedCount' | 'lists'>;
+  /** Returns the views of all connected proxies. */
+  readonly listViews: () => Iterable<EnvoyView>;
   readonly signer: Pick<CertificateSigner, 'signed'>;
   readonly certificates: Pick<ProxyCertificates, 'failed'>;
   readonly agents: { readonly open: number };
@@ -26,6 +28,7 @@ export interface XdsMetricSources {
 export function xdsMetrics({
   server,
   resources,
+  listViews,
   signer,
   certificates,
   agents,
@@ -48,6 +51,9 @@ export function xdsMetrics({
     single('xds_unchanged_total', 'Resources not sent since the proxy had them', () => counters.unchanged),
     single('xds_rejections_total', 'Responses that proxies rejected', () => counters.rejections),
     single('xds_stale_nonces_total', 'Requests with a nonce that acks nothing', () => counters.staleNonces),
+    single('xds_bound_addresses', 'Most addresses that a proxy of capture bind without declared backends has', () =>
+      [...listViews()].reduce((most, view) => Math.max(most, resources.lists.countBound(view)), 0),
+    ),
     single('xds_refused_resources', "Resources not sent since they break Envoy's rules", () => resources.refusedCount),
     single('xds_certificates_signed_total', 'Certificates signed for proxies', () => signer.signed),
     single('xds_certificates_failed_total', 'Attempts to sign one that failed', () => certificates.failed),

@@ -18,7 +18,6 @@ import { AgentServer } from './agents/attach-service';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import {
   type AccessSource,
-  type Destination,
   EnvoyResources,
   type EnvoyView,
   type HostSource,
@@ -219,9 +218,10 @@ export class XdsPort implements ObservedProxies {
 
   /** Returns the current metric values. */
   metrics(): readonly XdsMetric[] {
-    const { server, resources, signer, proxyCertificates: certificates, agents } = this;
+    const { server, resources, signer, proxyCertificates: certificates, agents, auth } = this;
     const { enrolments } = this.options;
-    return xdsMetrics({ server, resources, signer, certificates, agents, enrolments });
+    const listViews = (): Iterable<EnvoyView> => auth.listViews();
+    return xdsMetrics({ server, resources, listViews, signer, certificates, agents, enrolments });
   }
 
   /** Ends all streams, so that proxies connect to another replica. */

@@ -14,3 +14,4 @@ export { MachineNetwork } from '../src/capture/machine-network';
 export { NetworkFailure, type NetworkTools } from '../src/capture/network-tools';
 export type { NetworkPlan } from '../src/capture/ruleset';
 export { AGENT_METRICS } from './metrics-page';
+export { withoutDemand } from '../src/capture/demand-rules';

@@ -35,6 +35,11 @@ describe('what a proxy says of itself', () => {
       { 'causeway.io/capture': 'redirect', 'causeway.io/redirect-ipv6': true },
       { capture: { ipv6: true } },
     ],
+    [
+      'that it binds what is used',
+      { 'causeway.io/capture': 'bind', 'causeway.io/bind-on-demand': 'true' },
+      { capture: { type: 'bind', onDemand: true } },
+    ],
     ['a key', CSR, { key: { type: 'file', csr: 'a CSR', path: '/key.pem' } }],
     [
       'fields that are not known',

@@ -51,6 +51,11 @@ export class ProxyViews {
     return { view: kept.view, release };
   }
 
+  /** The views of all connected proxies. */
+  *all(): Iterable<EnvoyView> {
+    for (const { view } of this.kept.values()) yield view;
+  }
+
   /** Returns whether a proxy has a stream. */
   has(proxy: string): boolean {
     return this.byProxy.has(proxy);

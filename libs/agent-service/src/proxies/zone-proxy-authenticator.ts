@@ -124,6 +124,11 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return () => stops.forEach((stop) => stop());
   }
 
+  /** The views of all connected proxies. */
+  listViews(): Iterable<EnvoyView> {
+    return this.views.all();
+  }
+
   /** Returns the certificate of a connected proxy; undefined if it has none from this control plane. */
   findCertificate(proxy: string): CertificateStatus | undefined {
     return this.views.findCertificate(proxy);

@@ -54,7 +54,9 @@ export class OnDemandListeners {
   }
 
   get use(): OnDemandUse {
-    return { bound: this.options.resources.names(listener).size, max: this.max };
+    const { resources } = this.options;
+    const bound = [...resources.names(listener)].filter((name) => parseXdsName(name)?.prefix === 'outbound');
+    return { bound: bound.length, max: this.max };
   }
 
   /** Listens at addresses whose name a program asked for. */

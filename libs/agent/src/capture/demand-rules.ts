@@ -7,7 +7,7 @@ const MAX_ADDRESSES = 1_024;
 const NOTED = '900ms';
 /** Time for which connections to an address that no service has are refused without asking the zone again. */
 const ABSENT = '5s';
-/** Maximum number of addresses noted a second. */
+/** Maximum number of addresses noted a second, and at once. */
 const RATE = 200;
 
 /** Lists the sets of addresses that were dialled while nothing listened there, and of those that no service has. */
@@ -32,7 +32,7 @@ export function formatDemandRules(families: readonly IpFamily[]): readonly strin
     ...families.flatMap(({ ip, set }) => [
       `${ip} daddr . tcp dport @absent${set} reject with tcp reset`,
       `${ip} daddr . tcp dport @asked${set} drop`,
-      `limit rate ${RATE}/second add @asked${set} { ${ip} daddr . tcp dport } meta nftrace set 1 drop`,
+      `limit rate ${RATE}/second burst ${RATE} packets add @asked${set} { ${ip} daddr . tcp dport } meta nftrace set 1 drop`,
     ]),
     'drop',
   ];

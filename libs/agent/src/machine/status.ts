@@ -1,5 +1,6 @@
 import { escapedLine } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
+import type { OnDemandUse } from '../builtin/on-demand-listeners';
 import type { NetworkStatus } from '../capture/machine-network';
 import { formatQualifiedName } from '../config/qualified-name';
 import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, UnsupportedFeature } from '../plane';
@@ -42,6 +43,8 @@ export interface ProxyStatusHere {
     readonly processes?: PlaneProcessesState;
     readonly unobeyed?: UnsupportedStatus;
   };
+  /** Virtual IPs at which the plane listens when they are used. */
+  readonly onDemand?: OnDemandUse;
   /** Resources of the zone that this machine refuses. */
   readonly refused?: UnsupportedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
@@ -90,7 +93,7 @@ const MAX_SHOWN = 8;
 
 /** Returns the status of one proxy, except the parts of its lease and services. */
 export function readProxyStatus(
-  { plan, controlPlane, plane, certificate, cache, refused }: MachineProxy,
+  { plan, controlPlane, plane, certificate, cache, refused, onDemand }: MachineProxy,
   clock: Clock,
 ): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'clientUsers' | 'services'> {
   const { diskFailure } = cache;
@@ -120,6 +123,7 @@ export function readProxyStatus(
         hasEnded: certificate.notAfter <= clock.now(),
       },
     }),
+    ...(onDemand && { onDemand: onDemand.use }),
     ...(refused.length > 0 && { refused: { total: refused.length, parts: refused.slice(0, MAX_UNSUPPORTED) } }),
     cache: { ...cache.size, ...(diskFailure !== undefined && { failure: diskFailure }) },
   };
@@ -166,6 +170,11 @@ function formatProxy(proxy: ProxyStatusHere, now: number): readonly string[] {
   ];
   if (plane.rules) rows.push(['rules', formatRules(plane.rules, now)]);
   if (plane.processes) rows.push(['processes', formatProcesses(plane.processes)]);
+  if (proxy.onDemand)
+    rows.push([
+      'listening',
+      `at ${proxy.onDemand.bound} addresses of services that are used, of at most ${proxy.onDemand.max}`,
+    ]);
   if (proxy.refused) rows.push(...formatParts('refused', proxy.refused));
   if (plane.unobeyed) rows.push(...formatParts('not obeyed', plane.unobeyed));
   if (lease) rows.push(['lease', [lease.type, lease.reason].filter((part) => part !== undefined).join(': ')]);

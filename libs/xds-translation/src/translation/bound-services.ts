@@ -8,7 +8,7 @@ import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 export const MAX_BOUND_ADDRESSES = 2_000;
 
 /** An address of a service. */
-interface ServiceAddress {
+interface BindableService {
   readonly name: string;
   readonly vip: string;
 }
@@ -19,6 +19,11 @@ export class BoundServices {
   private readonly waiting = new Set<string>();
 
   constructor(private readonly max = MAX_BOUND_ADDRESSES) {}
+
+  /** The number of services that are bound. */
+  get size(): number {
+    return this.admitted.size;
+  }
 
   /** The number of services that are not bound because there are too many. */
   get left(): number {
@@ -37,23 +42,23 @@ export class BoundServices {
     return false;
   }
 
-  /** Applies that a service is gone; returns the one that may take its place. */
+  /** Applies that a service is gone; returns the one that may take a free place. */
   remove(name: string): string | undefined {
     this.waiting.delete(name);
-    if (!this.admitted.delete(name)) return undefined;
+    this.admitted.delete(name);
     const [next] = this.waiting;
-    return next;
+    return this.admitted.size < this.max ? next : undefined;
   }
 
   /**
    * Orders all services so that those which are bound come first, then those with the lowest virtual IPs: these are given out in ascending order, so
    * a restarted control plane binds those that came first. Services that are not among them lose their places.
    */
-  order(services: Iterable<ServiceAddress>): readonly string[] {
+  order(services: Iterable<BindableService>): readonly string[] {
     const all = [...services];
     const names = new Set(all.map(({ name }) => name));
     for (const set of [this.admitted, this.waiting]) for (const name of set) if (!names.has(name)) set.delete(name);
-    const rank = ({ name, vip }: ServiceAddress): string =>
+    const rank = ({ name, vip }: BindableService): string =>
       `${this.admitted.has(name) ? 0 : 1} ${formatSortable(vip)} ${name}`;
     return all
       .map((each) => ({ name: each.name, rank: rank(each) }))

@@ -24,7 +24,6 @@ import {
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, findTrustedMesh, type EnvoyView } from '../views/envoy-view';
 import type { AnnouncedTo, EnvoyResourcesOptions } from './envoy-resources-options';
-import { describeUnbound } from './bound-services';
 import { ListedNames } from './listed-names';
 import { BuildTargets } from '../views/build-targets';
 import * as names from '../names/resource-names';
@@ -59,7 +58,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
   private readonly excluded: ExcludedServices;
-  private readonly lists: ListedNames;
+  /** The names that proxies hold without requesting them. */
+  readonly lists: ListedNames;
   private readonly made = new BuildTargets();
   /** The revision since which the changes that are announced in slices exist. */
   private announcingSince: number | undefined;
@@ -146,10 +146,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    const unserved = [...this.translation.unserved(view), ...describeUnbound(this.lists.countUnbound(view))];
     const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
     const own = this.views.of(view).served.refused([view.mesh, ...consumers]);
-    return [...own, ...this.shared.refused([...listScopes(view), ...consumers]), ...unserved];
+    const shared = this.shared.refused([...listScopes(view), ...consumers]);
+    return [...own, ...shared, ...this.translation.unserved(view), ...this.lists.unbound(view)];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {

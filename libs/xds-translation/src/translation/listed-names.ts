@@ -1,7 +1,7 @@
 import { compareText } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
 import type { SocketAddress } from '../model/ingress-endpoint';
-import { RESOURCE_TYPES } from '@causeway/xds-server';
+import { RESOURCE_TYPES, type RefusedResource } from '@causeway/xds-server';
 import { Reader, type Recording } from '../reads/recorded-reads';
 import { declaredBackends } from '../dataplane/reachable-backends';
 import { formatVip } from '../tables/destination-table';
@@ -11,7 +11,7 @@ import type { BuildTarget } from '../views/build-targets';
 import * as names from '../names/resource-names';
 import type { TrafficTables } from '../tables/traffic-tables';
 import type { Translation } from './translation';
-import { BoundServices } from './bound-services';
+import { BoundServices, describeUnbound } from './bound-services';
 import type { ExcludedServices } from './excluded-services';
 
 /** Inputs of the lists. */
@@ -114,9 +114,14 @@ export class ListedNames {
     return hasMoved;
   }
 
-  /** Returns the number of services that a view's proxies do not listen for because there are too many. */
-  countUnbound(view: EnvoyView): number {
-    return this.getLists(view).bound.left;
+  /** Returns the number of services that a view's proxies listen for because no backends are declared. */
+  countBound(view: EnvoyView): number {
+    return this.getLists(view).bound.size;
+  }
+
+  /** Describes the services that a view's proxies do not listen for because there are too many. */
+  unbound(view: EnvoyView): readonly RefusedResource[] {
+    return describeUnbound(this.getLists(view).bound.left);
   }
 
   names(view: EnvoyView, type: string): ReadonlySet<string> {
@@ -205,9 +210,8 @@ export class ListedNames {
     return requestsUsed(view) && !declaredBackends(tables().dataplane(dataplane));
   }
 
-  /** The names of all destinations of a mesh. */
-  private *destinationsIn(mesh: string): Iterable<string> {
-    for (const { name, service } of this.parts.tables().model.destinations()) if (service.mesh === mesh) yield name;
+  private *destinationsIn(mesh: string): Iterable<DestinationConfig> {
+    for (const each of this.parts.tables().model.destinations()) if (each.service.mesh === mesh) yield each;
   }
 
   private *ownClusters(view: EnvoyView): Iterable<string> {
@@ -280,10 +284,8 @@ export class ListedNames {
   private listedNames(view: EnvoyView): Iterable<string> {
     const listed = this.listedIn(view);
     if (listed !== 'all') return listed;
-    if (!isBoundedBind(view)) return this.destinationsIn(view.mesh);
-    const { model } = this.parts.tables();
-    const all = [...this.destinationsIn(view.mesh)].flatMap((name) => model.config(name) ?? []);
-    return this.getLists(view).bound.order(all);
+    const all = this.destinationsIn(view.mesh);
+    return isBoundedBind(view) ? this.getLists(view).bound.order(all) : listNames(all);
   }
 
   private listedIn(view: EnvoyView): ReadonlySet<string> | 'all' {
@@ -305,6 +307,10 @@ export class ListedNames {
     this.kept.set(view, lists);
     return lists;
   }
+}
+
+function* listNames(destinations: Iterable<DestinationConfig>): Iterable<string> {
+  for (const { name } of destinations) yield name;
 }
 
 /** Reports whether the services of a view are those that `bind` listens for although no backends are declared. */
