@@ -43,6 +43,8 @@ async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
+const stateOption = (): Option => new Option('--state <folder>', 'the state folder of the agent');
+
 function createProgram(context: AgentContext): Command {
   const finish = (code: number): void => void (process.exitCode = code);
   const program = new Command('causeway-agent')
@@ -65,7 +67,6 @@ function createProgram(context: AgentContext): Command {
   shared(program.command('ingress').description("runs the zone's ingress on this machine"))
     .option('--name <name>', 'the ZoneIngress, which says where it listens')
     .action(async (flags: RunFlags) => finish(await runAgent(context, flags, 'ingress')));
-  const stateOption = (): Option => new Option('--state <folder>', 'the state folder of the agent');
   program
     .command('status')
     .description('shows what the agent of this machine does')

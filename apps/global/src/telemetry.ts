@@ -24,6 +24,11 @@ export function globalTelemetry({ clock }: Pick<ControlPlaneCore, 'clock'>): Inj
         ...base.metrics,
         ...watchMetrics(() => queries.watches.metrics()),
         ...zoneMetrics(sync, clock),
+        {
+          name: 'zone_tokens_contested_total',
+          help: 'Zone tokens that two holders tried to renew, or that were shown after a renewed one had ended them, since the start',
+          read: () => [{ value: security.contestedTokens }],
+        },
         ...serverCertificateMetrics(() => [...shared.listeners(), kds]),
       ],
       warnings: () => [...(base.warnings?.() ?? []), ...security.warnings()],

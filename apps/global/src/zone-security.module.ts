@@ -54,6 +54,11 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     return this.requiresTokens ? this.service.auth : noAuthentication;
   }
 
+  /** Number of zone tokens that two holders tried to use, since the start. */
+  get contestedTokens(): number {
+    return this.service.renewals.contested;
+  }
+
   /** Returns the certificates for zones; undefined if TLS is off. */
   certificates(): ServerCertificates | undefined {
     return this.opened;

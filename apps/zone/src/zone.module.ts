@@ -64,6 +64,7 @@ export class ZoneModule {
       imports: [...state, authentication, kds, proxies, identity],
       core,
       addresses: global?.addresses ?? [],
+      token: global?.token,
     });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],

@@ -26,6 +26,8 @@ export {
   CountedOrder,
   HandshakeRequest,
   HandshakeResponse,
+  RenewTokenRequest,
+  RenewTokenResponse,
   ResourceMeta,
   ResourceOutcome,
   ResourceResult,

@@ -1,8 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ProcessMesh } from '../../support/process-mesh';
 import { until } from '../../support/until';
 import { adminFetch } from '../../support/admin-credential';
 import { sharedMesh, tokenFiles } from './shared-mesh';
+
+interface Overview {
+  readonly zoneInsight?: { readonly token?: { readonly id: string } };
+}
 
 interface Issued {
   readonly token: string;
@@ -13,11 +17,11 @@ describe('zones join by their tokens', () => {
   let mesh: ProcessMesh;
   let [tokenFile, westFile] = ['', ''];
 
-  const issue = async (zone = 'east'): Promise<Issued> => {
+  const issue = async (zone = 'east', validFor = '1h'): Promise<Issued> => {
     const answer = await adminFetch(`${mesh.global.restUrl}/tokens/zone`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({ zone, validFor: '1h' }),
+      body: JSON.stringify({ zone, validFor }),
     });
     return (await answer.json()) as Issued;
   };
@@ -110,6 +114,42 @@ describe('zones join by their tokens', () => {
     writeFileSync(tokenFile, (await issue()).token);
     await meshArrives('after-revocation');
     expect(id).not.toBe(next.id);
+  });
+
+  it('a token renews itself before it ends, its line is revoked as one, and a later one in the file wins', async () => {
+    const shownId = async (): Promise<string | undefined> => {
+      const { zoneInsight } = (await mesh.zone('east').get('/zones/east/_overview')) as Overview;
+      return zoneInsight?.token?.id;
+    };
+    const first = await issue('east', '20s');
+    writeFileSync(tokenFile, first.token);
+    await until('the token of the file is shown', async () => (await shownId()) === first.id);
+    await said('east', 'the zone token was replaced', `"formerId":"${first.id}"`);
+    const second = await until('the renewed token is shown', async () => {
+      const id = await shownId();
+      return id !== first.id && id;
+    });
+    await until('the global shows it', async () =>
+      JSON.stringify(await mesh.global.get('/zones/east/_overview')).includes(`"id":"${second}"`),
+    );
+    // The first one has ended by then, and the second one in its turn.
+    await until('it is renewed again', async () => {
+      const id = await shownId();
+      return id !== second && id !== first.id;
+    });
+    expect(await putMesh('after-renewal')).toBe(201);
+    await meshArrives('after-renewal');
+    expect(readFileSync(tokenFile, 'utf8')).toBe(first.token);
+
+    await mesh.global.text('/tokens/zone/revocations', { id: second });
+    await until('east is refused', () =>
+      mesh.zone('east').lastLines.some((line) => /UNAUTHENTICATED: .*is revoked/.test(line)),
+    );
+    const next = await issue();
+    writeFileSync(tokenFile, next.token);
+    await until('the later token of the file is shown', async () => (await shownId()) === next.id);
+    expect(await putMesh('after-line')).toBe(201);
+    await meshArrives('after-line');
   });
 
   it('keys are shown in no list and no log', async () => {

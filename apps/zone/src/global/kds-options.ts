@@ -8,6 +8,7 @@ import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { ZoneSettings } from '../config';
 import type { GlobalAddress } from './global-address';
 import { SEALING_KEYS } from '../identity/workload-identity.module';
+import { KeptZoneToken } from './kept-zone-token';
 import type { ZoneToken } from './zone-token';
 
 /** The global that a zone joins, and the zone's token. */
@@ -43,22 +44,25 @@ export function kdsOptions(
   global: JoinedGlobal | undefined,
 ): Injection<KdsZoneOptions> {
   const { settings, clock, logger } = core;
-  return injectFrom(SOURCES, ({ backend: { store }, index, binding, sealing, proxies }) => ({
-    firstState: { store, index, clock, logger, federated: global !== undefined },
-    sync: () =>
-      global && {
-        ...core,
-        ...global,
-        zone: settings.CAUSEWAY_ZONE_NAME,
-        storeId: binding.storeId,
-        store,
-        index,
-        version: VERSION,
-        hold: settings.CAUSEWAY_ABSENCE_HOLD,
-        maintenance: store,
-        sealing,
-        insights: proxyInsights(proxies),
-        onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
-      },
-  }));
+  return injectFrom(SOURCES, ({ backend: { store }, index, binding, sealing, proxies }) => {
+    global?.token.useKept(new KeptZoneToken({ store, keys: sealing, zone: settings.CAUSEWAY_ZONE_NAME, logger }));
+    return {
+      firstState: { store, index, clock, logger, federated: global !== undefined },
+      sync: () =>
+        global && {
+          ...core,
+          ...global,
+          zone: settings.CAUSEWAY_ZONE_NAME,
+          storeId: binding.storeId,
+          store,
+          index,
+          version: VERSION,
+          hold: settings.CAUSEWAY_ABSENCE_HOLD,
+          maintenance: store,
+          sealing,
+          insights: proxyInsights(proxies),
+          onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
+        },
+    };
+  });
 }

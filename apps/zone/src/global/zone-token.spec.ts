@@ -52,13 +52,16 @@ describe('the zone token', () => {
     token.checkFile();
     expect([token.current(), received]).toEqual([B, 1]);
     const expiresAt = new Date(ENDS * 1_000).toISOString();
-    expect(logged).toEqual([['the zone token was replaced', { id: 'b', expiresAt }]]);
+    expect(logged).toEqual([['the zone token was replaced', { id: 'b', formerId: 'a', expiresAt }]]);
   });
 
   it('of which no end is known is replaced without one', () => {
     const token = opened({ CAUSEWAY_ZONE_TOKEN: A });
     token.replace(unsignedToken({ Zone: 'east', jti: 'lasting' }));
-    expect([token.validity, logged]).toEqual([undefined, [['the zone token was replaced', { id: 'lasting' }]]]);
+    expect([token.validity, logged]).toEqual([
+      undefined,
+      [['the zone token was replaced', { id: 'lasting', formerId: 'a' }]],
+    ]);
   });
 
   it.each<[string, () => void, RegExp]>([
@@ -98,6 +101,62 @@ describe('the zone token', () => {
       'the zone token was replaced',
       expect.stringContaining('was taken away: the former one is shown until the next start'),
     ]);
+  });
+
+  describe('that the store keeps', () => {
+    const [early, late, later] = [1, 2, 3].map((at) =>
+      unsignedToken({ Zone: 'east', jti: `t${at}`, iat: ISSUED + at, exp: ENDS + at }),
+    ) as [string, string, string];
+    const RECEIVED = 5_000;
+    const keeps = (text: string): ZoneToken => {
+      writeFileSync(file, early);
+      const token = ofFile();
+      token.current();
+      token.keep({ token: text, receivedAt: RECEIVED });
+      return token;
+    };
+
+    it('is shown in place of an earlier one of the file, from when it was received', async () => {
+      const token = keeps(late);
+      expect([token.current(), received]).toEqual([late, 1]);
+      expect(logged).toEqual([['the zone token was replaced', expect.objectContaining({ id: 't2', formerId: 't1' })]]);
+      expect(token.life).toMatchObject({
+        id: 't2',
+        from: RECEIVED,
+        validity: (ENDS - ISSUED) * 1_000,
+        isRenewable: true,
+      });
+      token.useKept({ read: () => Promise.resolve({ token: late, receivedAt: RECEIVED }) });
+      await token.refresh();
+      expect(received).toBe(1);
+    });
+
+    it.each([
+      ['later', later, later, 'the zone token was replaced'],
+      ['earlier', A, late, 'the zone token of the settings was not issued after the renewed one, which is shown'],
+    ])('gives way to a token of the file that was issued %s', (_, written, shown, message) => {
+      const token = keeps(late);
+      writeFileSync(file, written);
+      token.checkFile();
+      token.checkFile();
+      expect(token.current()).toBe(shown);
+      expect(logged.slice(1).map(([text]) => text)).toEqual([message]);
+    });
+
+    it('is left for that of the file where the global refuses it, and tried again after that', () => {
+      const token = keeps(late);
+      token.refused(late, 'revoked');
+      expect(token.current()).toBe(early);
+      token.refused(early, 'expired');
+      expect(token.current()).toBe(late);
+    });
+
+    it('is no token of another zone, and none that cannot be read', async () => {
+      const token = keeps(unsignedToken({ Zone: 'west', iat: ENDS }));
+      token.useKept({ read: () => Promise.reject(new Error('away')) });
+      await token.refresh();
+      expect([token.current(), received]).toEqual([early, 0]);
+    });
   });
 
   it('is the former one while the global refuses the new one, until it refuses both or there is another', () => {

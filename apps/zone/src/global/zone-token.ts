@@ -3,6 +3,7 @@ import { boundedText, type ControlPlaneCore, type Validity } from '@causeway/con
 import { CredentialsMissing, type ZoneTokenSource } from '@causeway/kds';
 import { errorText, type Logger } from '@causeway/runtime';
 import { zoneTokenFault, type ZoneSettings } from '../config';
+import type { KeptToken, KeptZoneToken } from './kept-zone-token';
 
 /** Maximum size of a token file, KiB. */
 const MAX_KIB = 64;
@@ -10,14 +11,34 @@ const MAX_KIB = 64;
 /** The settings that locate the token, and the zone that it must belong to. */
 type ZoneTokenSettings = Pick<ZoneSettings, 'CAUSEWAY_ZONE_NAME' | 'CAUSEWAY_ZONE_TOKEN' | 'CAUSEWAY_ZONE_TOKEN_FILE'>;
 
+/** The token that a zone shows, for its renewal. */
+export interface TokenLife {
+  readonly text: string;
+  readonly id: string | undefined;
+  /** Since when its life counts, by this machine's clock, ms since 1970. */
+  readonly from: number;
+  /** ms. */
+  readonly validity: number;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+  readonly isRenewable: boolean;
+}
+
 /**
- * The zone token of the settings; both the value and the file are read again. A text that is not a token of this zone is ignored and logged once. If
+ * The zone token: that of the settings, whose value and file are both read again, or the renewed one that the zone's store keeps, if the former was
+ * not issued later. A text that is not a token of this zone is ignored and logged once. If
  * the global refuses a new token, the previous token that it accepted is used until the global refuses that too: a mistake of the operator has no
  * effect before the previous token expires.
  */
 export class ZoneToken implements ZoneTokenSource {
   private readonly listeners = new Set<() => void>();
-  private newest: string | undefined;
+  /** Why the token was not renewed when that was due; undefined if it was, or is not due. Set by the leader. */
+  notRenewed: string | undefined;
+  /** The token of the settings. */
+  private given: string | undefined;
+  /** The renewed one. */
+  private kept: KeptToken | undefined;
+  private source: Pick<KeptZoneToken, 'read'> | undefined;
   /** The last token that the global accepted. */
   private proven: string | undefined;
   private isNewestRefused = false;
@@ -27,14 +48,24 @@ export class ZoneToken implements ZoneTokenSource {
     private readonly settings: ZoneTokenSettings,
     private readonly logger: Logger,
   ) {
-    this.newest = settings.CAUSEWAY_ZONE_TOKEN;
+    this.given = settings.CAUSEWAY_ZONE_TOKEN;
+  }
+
+  /** The token of the settings, or the kept one unless the former was issued later. */
+  private get newest(): string | undefined {
+    const { given, kept } = this;
+    if (given === undefined || kept === undefined) return given ?? kept?.token;
+    return readIssue(given) > readIssue(kept.token) ? given : kept.token;
   }
 
   /** Creates the token of a program, which follows its settings. */
   static follow({ settings, logger, reload }: ControlPlaneCore<ZoneSettings>): ZoneToken {
     const token = new ZoneToken(settings, logger);
     reload.on('CAUSEWAY_ZONE_TOKEN', (given) => token.replace(given));
-    reload.onCheck(() => token.checkFile());
+    reload.onCheck(() => {
+      token.checkFile();
+      void token.refresh();
+    });
     return token;
   }
 
@@ -49,6 +80,52 @@ export class ZoneToken implements ZoneTokenSource {
     return issuedAt === undefined || expiresAt === undefined ? undefined : { start: issuedAt, end: expiresAt };
   }
 
+  /** The token that is shown; undefined if there is none, or its times are unknown. */
+  get life(): TokenLife | undefined {
+    const text = this.shown;
+    const {
+      id,
+      issuedAt,
+      expiresAt,
+      isRenewable = false,
+    } = (text === undefined ? undefined : zoneTokenFacts(text)) ?? {};
+    if (text === undefined || issuedAt === undefined || expiresAt === undefined) return undefined;
+    const from = text === this.kept?.token ? this.kept.receivedAt : issuedAt;
+    return { text, id, from, validity: expiresAt - issuedAt, expiresAt, isRenewable };
+  }
+
+  /** Reads the kept token from now on. */
+  useKept(source: Pick<KeptZoneToken, 'read'>): void {
+    this.source = source;
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      const kept = await this.source?.read();
+      if (kept) this.keep(kept);
+    } catch (error) {
+      this.logger.debug('the kept zone token could not be read', { error: errorText(error) });
+    }
+  }
+
+  /** Applies a renewed token. */
+  keep(kept: KeptToken): void {
+    if (kept.token === this.kept?.token || this.faultOf(kept.token) !== undefined) return;
+    const before = this.newest;
+    this.kept = kept;
+    if (this.replaced(before)) this.notifyListeners();
+  }
+
+  /** Returns why a text is no token of this zone; undefined if it is one. */
+  faultOf(text: string): string | undefined {
+    try {
+      checkedToken(text, this.settings.CAUSEWAY_ZONE_NAME);
+      return undefined;
+    } catch (error) {
+      return errorText(error);
+    }
+  }
+
   current(): string | undefined {
     this.readFile();
     if (this.newest === undefined && this.lastFault) throw this.lastFault;
@@ -60,8 +137,14 @@ export class ZoneToken implements ZoneTokenSource {
   }
 
   refused(token: string | undefined, reason: string): void {
-    const { newest, proven } = this;
-    if (token === proven) {
+    const { newest, proven, given } = this;
+    const kept = this.kept?.token;
+    const other = newest === kept ? given : kept;
+    if (token === newest && proven === undefined && other !== undefined && other !== newest) {
+      this.proven = other;
+      this.isNewestRefused = true;
+      this.logger.error('the global refuses the zone token: the other one of settings and store is shown', { reason });
+    } else if (token === proven) {
       this.proven = undefined;
       this.isNewestRefused = false;
     } else if (token === newest && proven !== undefined) {
@@ -105,17 +188,29 @@ export class ZoneToken implements ZoneTokenSource {
     try {
       const token = checkedToken(read(), this.settings.CAUSEWAY_ZONE_NAME);
       this.lastFault = undefined;
-      if (token === before) return false;
-      this.newest = token;
+      if (token === this.given) return false;
+      this.given = token;
     } catch (error) {
       this.failed(setting, error);
       return false;
     }
+    if (before === this.newest)
+      this.logger.info('the zone token of the settings was not issued after the renewed one, which is shown', {
+        id: readId(this.given),
+        shownId: readId(this.newest),
+      });
+    return this.replaced(before);
+  }
+
+  /** Returns whether another token is shown than `before`, and logs that. */
+  private replaced(before: string | undefined): boolean {
+    const { newest } = this;
+    if (newest === undefined || newest === before) return false;
     this.isNewestRefused = false;
     if (before === undefined) return false;
-    const { id, expiresAt } = zoneTokenFacts(this.newest) ?? {};
+    const { id, expiresAt } = zoneTokenFacts(newest) ?? {};
     const ends = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
-    this.logger.info('the zone token was replaced', { id, ...ends });
+    this.logger.info('the zone token was replaced', { id, formerId: readId(before), ...ends });
     return true;
   }
 
@@ -131,6 +226,15 @@ export class ZoneToken implements ZoneTokenSource {
   private notifyListeners(): void {
     for (const listener of [...this.listeners]) listener();
   }
+}
+
+/** Returns when a token was issued, ms since 1970; 0 if it does not say. */
+function readIssue(token: string): number {
+  return zoneTokenFacts(token)?.issuedAt ?? 0;
+}
+
+function readId(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : zoneTokenFacts(token)?.id;
 }
 
 /** Throws `CredentialsMissing` if there is no file: the token is expected later. */

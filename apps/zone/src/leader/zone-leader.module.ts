@@ -44,8 +44,11 @@ import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from '../config';
 import { GlobalLink } from '../global/global-link';
 import { ZoneTrustEvidence } from '../identity/trust-evidence';
+import { KeptZoneToken, ZONE_TOKEN_REPLICAS } from '../global/kept-zone-token';
+import type { ZoneToken } from '../global/zone-token';
+import { ZoneTokenRenewal } from '../global/zone-token-renewal';
 import { createLoops } from './zone-loops';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
+import { DATAPLANE_TOKENS, SEALING_KEYS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Dependencies of a zone's leader. */
 const SOURCES = {
@@ -64,6 +67,7 @@ const SOURCES = {
   dataplaneTokens: DATAPLANE_TOKENS,
   zoneTokens: ZONE_PROXY_TOKENS,
   writer: LeaderAwareWriter,
+  sealing: SEALING_KEYS,
 };
 
 /** The dependencies of a zone's leader, with the facts of its control plane. */
@@ -71,6 +75,8 @@ interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly core: ControlPlaneCore<ZoneSettings>;
   /** Addresses of the global; empty for a zone without one. */
   readonly addresses: readonly string[];
+  /** Undefined for a zone without a global. */
+  readonly token: ZoneToken | undefined;
 }
 
 /** What a term needs besides. */
@@ -78,6 +84,8 @@ interface TermOptions extends ZoneLeaderOptions {
   readonly link: GlobalLink;
 }
 
+/** Interval of the checks of the zone token, ms. */
+const TOKEN_INTERVAL = 1_000;
 /** Interval of the checks for due steps of the certificate authority, ms. */
 const AUTHORITY_INTERVAL = 1_000;
 /** Time after the global has sent a new authority in which zones that do not report their proxies receive it, ms. */
@@ -182,6 +190,7 @@ class ZoneTerm implements LeaderWork {
         every: LINK_INTERVAL,
         run: () => this.options.link.publish(this.term),
       },
+      ...this.renewalTasks(),
       { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
@@ -191,6 +200,23 @@ class ZoneTerm implements LeaderWork {
       this.current = undefined;
       this.isOver = true;
     }
+  }
+
+  /** The zone token is renewed where there is a global. */
+  private renewalTasks(): readonly PeriodicTask[] {
+    const { core, backend, token, sealing: keys, proxies } = this.options;
+    const { term, sync } = this;
+    if (!token || !sync) return [];
+    const { store } = backend;
+    const kept = new KeptZoneToken({ store, keys, zone: core.settings.CAUSEWAY_ZONE_NAME, logger: core.logger });
+    const replicas = new IdentityPathReplicas({ store, proxies, term, clock: core.clock, area: ZONE_TOKEN_REPLICAS });
+    const areReplicasReady = (): boolean | undefined => replicas.areReady;
+    const renewal = new ZoneTokenRenewal({ ...core, token, kept, sync, term, areReplicasReady });
+    const run = async (): Promise<void> => {
+      await replicas.turn();
+      await renewal.turn();
+    };
+    return [{ failure: 'the zone token could not be looked at', every: TOKEN_INTERVAL, run }];
   }
 
   /** Returns the counts of agents' leases at this leader; undefined after the term. */
@@ -280,8 +306,9 @@ export class ZoneLeader {
   findInsight({ id }: Resource): JsonObject | undefined {
     const { settings, clock } = this.options.core;
     const status = this.session();
+    const { token } = this.options;
     if (!status || id.kind !== 'Zone' || id.name !== settings.CAUSEWAY_ZONE_NAME) return undefined;
-    return sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD);
+    return { ...sessionInsight(status, clock.now(), settings.CAUSEWAY_ABSENCE_HOLD), ...(token && shownToken(token)) };
   }
 
   /** Returns the session with the global; undefined while another replica leads, and without a global. */
@@ -290,14 +317,21 @@ export class ZoneLeader {
   }
 }
 
+/** Returns the entry of the zone's insight about its token. */
+function shownToken({ life, notRenewed }: ZoneToken): JsonObject {
+  if (!life) return {};
+  const { id = '', expiresAt, isRenewable: renewable } = life;
+  return { token: { id, expiresAt, renewable, ...(notRenewed !== undefined && { notRenewed }) } };
+}
+
 /** Provides the work of a zone's leader. */
 @Module({})
 export class ZoneLeaderModule {
   static forRoot({
     imports,
-    ...options
-  }: ModuleImports & Pick<ZoneLeaderOptions, 'core' | 'addresses'>): DynamicModule {
-    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ ...options, ...sources }));
+    ...own
+  }: ModuleImports & Pick<ZoneLeaderOptions, 'core' | 'addresses' | 'token'>): DynamicModule {
+    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ ...own, ...sources }));
     return { module: ZoneLeaderModule, imports, providers: [provider], exports: [ZoneLeader] };
   }
 }

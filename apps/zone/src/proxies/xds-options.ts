@@ -25,6 +25,7 @@ import { listVirtualRanges } from '../address-ranges';
 import type { ZoneSettings } from '../config';
 import { UpgradedSecretsModule } from '../identity/upgraded-secrets.module';
 import { AgentRivals } from './agent-rivals';
+import { ZONE_TOKEN_REPLICAS } from '../global/kept-zone-token';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Returns the bind address of the xDS port: that of REST by default. */
@@ -168,7 +169,7 @@ function readLimits(settings: ZoneSettings): NonNullable<XdsPortOptions['limits'
   };
 }
 
-/** Records that this replica supports enrolments and forms of SPIFFE ids: the zone uses them once all replicas do. */
+/** Records that this replica supports enrolments, forms of SPIFFE ids and kept zone tokens: the zone uses them once all replicas do. */
 async function announce(
   core: ControlPlaneCore<ZoneSettings>,
   { store }: PostgresBackend,
@@ -177,7 +178,11 @@ async function announce(
   const { shutdown: signal, clock, logger, instance, settings } = core;
   const value = { since: clock.now() };
   const areas = isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME) ? [] : [ENROLMENT_REPLICAS];
-  const entries = [...areas, IDENTITY_PATH_REPLICAS].map((area) => ({ area, key: instance, value }));
+  const entries = [...areas, IDENTITY_PATH_REPLICAS, ZONE_TOKEN_REPLICAS].map((area) => ({
+    area,
+    key: instance,
+    value,
+  }));
   const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', metadata: entries });
   await retryWhileUnavailable(write, { clock, logger, signal });
 }

@@ -19,6 +19,21 @@ export const BACKDATED = 5;
 export interface TrustedKeys {
   readonly keys: ReadonlyMap<number, SigningKey>;
   readonly revoked: ReadonlySet<string>;
+  /** When renewed tokens end, ms since 1970, by id. */
+  readonly ends?: ReadonlyMap<string, number>;
+}
+
+/** The claim of a renewed token that has the id of the first token of its line. */
+export const LINE_CLAIM = 'Line';
+
+/** A token that was valid before its successor was used. */
+export class TokenEnded extends Unauthenticated {
+  constructor(
+    readonly id: string,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** A signed token in compact form. `now` is ms since 1970. */
@@ -65,8 +80,13 @@ export async function verifyToken<Claims extends TokenFacts>(
   const { jti: id, exp } = payload;
   if (typeof id !== 'string' || id === '') throw new Unauthenticated(`the ${use.name} has no jti`);
   if (typeof exp !== 'number') throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
-  if (trusted.revoked.has(id)) throw new Unauthenticated(`the ${use.name} ${id} is revoked`);
-  return use.decode({ id, expiresAt: exp * 1_000, payload });
+  const { [LINE_CLAIM]: line } = payload;
+  if (trusted.revoked.has(id) || (typeof line === 'string' && trusted.revoked.has(line)))
+    throw new Unauthenticated(`the ${use.name} ${id} is revoked`);
+  const end = trusted.ends?.get(id) ?? Infinity;
+  if (end <= now)
+    throw new TokenEnded(id, `the ${use.name} ${id} was renewed, and ended at ${new Date(end).toISOString()}`);
+  return use.decode({ id, expiresAt: Math.min(exp * 1_000, end), payload });
 }
 
 async function verifySignature(token: string, use: TokenUse, trusted: TrustedKeys, now: number): Promise<JWTPayload> {

@@ -7,6 +7,7 @@ import {
   ownZone,
   Unavailable,
   type ControlPlane,
+  type JsonObject,
   type Registry,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
@@ -15,7 +16,7 @@ import { globalSecretId, isOwnGlobalSecret, putSecret, secretText, type SecretWr
 import { generateSigningKey, MAX_SERIAL, signingKeyName, signingKeySerial } from './signing-keys';
 import { signToken } from './signed-token';
 import { TokenRecords, type TokenRecord } from './token-records';
-import { parseRevocations, type TokenTrust } from './token-trust';
+import { formatEnd, parseEnds, parseRevocations, type TokenTrust } from './token-trust';
 import type { TokenDefinition, TokenFacts, TokenRequest } from './token-definition';
 import { parseValidity, validityViolations } from './validity';
 
@@ -36,6 +37,17 @@ export interface IssuedToken {
   readonly id: string;
   /** RFC 3339. */
   readonly expiresAt: string;
+}
+
+/** A token to sign. */
+interface SigningOrder {
+  readonly claims: JsonObject;
+  readonly facts: JsonObject;
+  /** ms. */
+  readonly validity: number;
+  readonly issuedBy: string;
+  /** Of a renewed token. */
+  readonly lineage?: Pick<TokenRecord, 'line' | 'generation' | 'holder'>;
 }
 
 /** A token as lists show it. */
@@ -63,25 +75,46 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
    * too many are valid.
    */
   async issue(request: Request): Promise<IssuedToken & Answer> {
-    const { cp, clock, logger } = this.dependencies;
-    const { name, validFor, makesFirstKey = false } = this.use;
+    const { cp } = this.dependencies;
+    const { validFor, makesFirstKey = false } = this.use;
     const violations = this.use.violations(request, cp);
     const validity = parseValidity(request.validFor ?? validFor);
     if (violations.length > 0 || !validity.ok)
       throw new Invalid(violations.length > 0 ? violations : validityViolations(validity));
     const { claims, facts, answer } = this.use.order(request, cp);
     if (makesFirstKey) await this.ensureKey();
+    const { issuedBy = '' } = request;
+    return { ...(await this.sign({ claims, facts, validity: validity.ms, issuedBy })), ...answer };
+  }
+
+  /** Signs and records a token whose order was checked. Throws Unavailable, Conflict. */
+  async sign({ claims, facts, validity, issuedBy, lineage }: SigningOrder): Promise<IssuedToken> {
+    const { clock, logger } = this.dependencies;
+    const { name } = this.use;
     const { signer } = this.trust;
     if (!signer) throw new Unavailable(`there is no signing key of ${name}s; make one: causeway tokens rotate`);
     const now = clock.now();
     // Tokens have whole seconds.
-    const expiresAt = Math.ceil((now + validity.ms) / 1_000) * 1_000;
-    const { issuedBy = '' } = request;
+    const expiresAt = Math.ceil((now + validity) / 1_000) * 1_000;
     const id = randomUUID();
     const token = await signToken(claims, { id, expiresAt }, signer, now);
-    await this.records.add({ id, facts, issuedAt: now, expiresAt, issuedBy });
+    await this.records.add({ id, facts, issuedAt: now, expiresAt, issuedBy, ...lineage });
     logger.info(`a ${name} was issued`, { ...facts, id, kid: signer.serial, issuedBy });
-    return { token, id, expiresAt: new Date(expiresAt).toISOString(), ...answer };
+    return { token, id, expiresAt: new Date(expiresAt).toISOString() };
+  }
+
+  /** Records what is known of a token anew. */
+  record(token: TokenRecord): Promise<void> {
+    return this.records.put(token);
+  }
+
+  /** Lets tokens that were renewed end at a time, ms since 1970; for one that already has an end that stays. Idempotent. */
+  async endAt(ids: readonly string[], endsAt: number): Promise<void> {
+    await this.changeRevocations((revoked) => {
+      const ends = parseEnds(revoked);
+      const marks = ids.filter((id) => !ends.has(id)).map((id) => formatEnd(id, endsAt));
+      return revoked.size + marks.length > MAX_REVOKED ? revoked : new Set([...revoked, ...marks]);
+    });
   }
 
   /** Returns the tokens that are valid or expired within the last week; the first to expire first. */
@@ -91,7 +124,7 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
   }
 
   /**
-   * Revokes a token on every replica within moments; its streams end. Idempotent. The id of an unlisted token is
+   * Revokes a token, and all of its line, on every replica within moments; their streams end. Idempotent. The id of an unlisted token is
    * revoked as well; the result warns about it. Throws Invalid, Unavailable, and Conflict if too many tokens are
    * revoked.
    */
@@ -102,9 +135,12 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
     }
     // Tokens have their id in lower case; the user may have copied it from elsewhere.
     const jti = id.toLowerCase();
-    await this.changeRevocations((revoked) => this.withRevoked(revoked, jti));
+    const records = await this.records.list();
+    const line = records.find(({ id: each }) => each === jti)?.line ?? jti;
+    const ids = records.filter((each) => each.line === line).map((each) => each.id);
+    await this.changeRevocations((revoked) => [...ids, line, jti].reduce(this.withRevoked, revoked));
     this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id: jti });
-    if (await this.records.has(jti)) return [];
+    if (records.some(({ id: each }) => each === jti)) return [];
     return [`no ${this.use.name} with id ${jti} is on record here: is it the right id? It is revoked all the same`];
   }
 
@@ -122,19 +158,21 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
   }
 
   /** Throws Conflict instead of forgetting an older revocation: its token would be accepted again. */
-  private withRevoked(revoked: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  private readonly withRevoked = (revoked: ReadonlySet<string>, id: string): ReadonlySet<string> => {
     if (revoked.size < MAX_REVOKED || revoked.has(id)) return new Set([...revoked, id]);
     const { name, signingKey } = this.use;
     throw new Conflict(
       `${revoked.size} ${name}s are revoked, the most is ${MAX_REVOKED}; end all tokens of an older key instead: causeway tokens rotate, then delete the GlobalSecret ${signingKey}-N of that key and remove the ids of its tokens from the GlobalSecret ${this.use.revocations}`,
     );
-  }
+  };
 
   /** Forgets tokens that expired a week ago, and their revocations. A leader calls it periodically. */
   async purge(): Promise<void> {
     const gone = new Set(await this.records.purge());
     if (gone.size === 0) return;
-    await this.changeRevocations((revoked) => new Set([...revoked].filter((id) => !gone.has(id))));
+    await this.changeRevocations(
+      (revoked) => new Set([...revoked].filter((entry) => !gone.has(entry.replace(/@.*$/, '')))),
+    );
     this.dependencies.logger.debug(`expired ${this.use.name}s were forgotten`, { tokens: gone.size });
   }
 

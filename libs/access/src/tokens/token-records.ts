@@ -12,6 +12,14 @@ export interface TokenRecord {
   readonly expiresAt: number;
   /** The user who asked for the token. */
   readonly issuedBy: string;
+  /** Of a renewed token: the id of the first of its line. */
+  readonly line?: string;
+  /** Of a renewed token: how many renewals led to it. */
+  readonly generation?: number;
+  /** Of a renewed token: hash of the secret of the holder who renewed. */
+  readonly holder?: string;
+  /** When another holder tried to renew this token, ms since 1970. */
+  readonly contestedAt?: number;
 }
 
 /** Maximum number of remembered tokens of one use. */
@@ -41,6 +49,11 @@ export class TokenRecords {
       throw new Conflict(
         `${MAX_RECORDS} ${this.use.name}s are remembered, the most; each is forgotten a week after its end`,
       );
+    await this.put({ id, ...record });
+  }
+
+  /** Records a token, in place of what is recorded of it. */
+  async put({ id, ...record }: TokenRecord): Promise<void> {
     await this.write([{ area: this.use.records, key: id, value: { ...record } }]);
   }
 
@@ -50,22 +63,25 @@ export class TokenRecords {
     return records.filter((record) => !this.isOver(record)).sort((a, b) => a.expiresAt - b.expiresAt);
   }
 
-  /** Whether a token of this id is listed. */
-  async has(id: string): Promise<boolean> {
-    return (await this.list()).some((record) => record.id === id);
-  }
-
   /** Forgets tokens that expired a week ago and resolves with their ids. */
   async purge(): Promise<readonly string[]> {
     const entries = await this.store.listMetadata(this.use.records);
-    const over = entries.filter((entry) => readRecord(entry).every((record) => this.isOver(record)));
+    const lines = new Set(
+      entries.flatMap(readRecord).flatMap((record) => (record.line && !this.isOver(record) ? [record.line] : [])),
+    );
+    // The revocation of the first token is that of its line.
+    const over = entries.filter(
+      (entry) => !lines.has(entry.key) && readRecord(entry).every((record) => this.isOver(record)),
+    );
     for (const batch of splitIntoBatches(over, BATCH))
       await this.write(batch.map((entry) => ({ ...entry, value: null })));
     return over.map(({ key }) => key);
   }
 
-  private isOver({ expiresAt }: TokenRecord): boolean {
-    return expiresAt + RETENTION <= this.clock.now();
+  /** Renewed tokens are many where they are short-lived: they are kept no longer than they were valid. */
+  private isOver({ expiresAt, issuedAt, generation = 0 }: TokenRecord): boolean {
+    const retention = generation > 0 ? Math.min(RETENTION, expiresAt - issuedAt) : RETENTION;
+    return expiresAt + retention <= this.clock.now();
   }
 
   private async write(entries: readonly MetadataEntry[]): Promise<void> {
@@ -74,11 +90,18 @@ export class TokenRecords {
 }
 
 function readRecord({ key: id, value }: MetadataEntry): readonly TokenRecord[] {
-  const { facts, issuedAt, expiresAt, issuedBy } = value ?? {};
+  const { facts, issuedAt, expiresAt, issuedBy, line, generation, holder, contestedAt } = value ?? {};
   const isWhole =
     isJsonObject(facts) &&
     typeof issuedAt === 'number' &&
     typeof expiresAt === 'number' &&
     typeof issuedBy === 'string';
-  return isWhole ? [{ id, facts, issuedAt, expiresAt, issuedBy }] : [];
+  if (!isWhole) return [];
+  const lineage = {
+    ...(typeof line === 'string' && { line }),
+    ...(typeof generation === 'number' && { generation }),
+    ...(typeof holder === 'string' && { holder }),
+    ...(typeof contestedAt === 'number' && { contestedAt }),
+  };
+  return [{ id, facts, issuedAt, expiresAt, issuedBy, ...lineage }];
 }

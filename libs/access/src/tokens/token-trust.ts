@@ -99,7 +99,8 @@ export class TokenTrust {
     this.readings = readings;
     this.logFaults(faults.sort());
     const list = index.get(globalSecretId(use.revocations, zone));
-    this.current = { keys, revoked: parseRevocations(list ? secretText(list) : '') };
+    const revoked = parseRevocations(list ? secretText(list) : '');
+    this.current = { keys, revoked, ends: parseEnds(revoked) };
   }
 
   /** Logs one line for all faults, and only if they differ from those before. */
@@ -114,7 +115,25 @@ function isTrustSecret(use: TokenUse, name: string): boolean {
   return name === use.revocations || signingKeySerial(use, name) !== undefined;
 }
 
-/** The ids in a revocation list, separated by commas or white space. */
+/** The entries of a revocation list, separated by commas or white space: ids, and ends of renewed tokens. */
 export function parseRevocations(text: string): ReadonlySet<string> {
   return new Set(text.split(/[\s,]+/).filter((id) => id !== ''));
+}
+
+/**
+ * Formats the entry `ID@SECONDS` of a revocation list: the token was renewed and ends then. Control planes of an older version, and of
+ * Kuma, see an id that no token has.
+ */
+export function formatEnd(id: string, endsAt: number): string {
+  return `${id}@${Math.floor(endsAt / 1_000)}`;
+}
+
+/** Returns when renewed tokens end, ms since 1970, by id. */
+export function parseEnds(revoked: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const entry of revoked) {
+    const [, id, seconds] = /^([^@]+)@(\d{1,12})$/.exec(entry) ?? [];
+    if (id !== undefined) ends.set(id, Math.min(Number(seconds) * 1_000, ends.get(id) ?? Infinity));
+  }
+  return ends;
 }

@@ -6,11 +6,13 @@ import { signToken, verifyToken, type TrustedKeys } from '../tokens/signed-token
 import type { SigningKey } from '../tokens/signing-keys';
 import { ZONE_TOKEN, type ZoneClaims } from './zone-token';
 
+type SignedClaims = Pick<ZoneClaims, 'id' | 'zone' | 'scope' | 'expiresAt'>;
+
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
 
 function signZoneToken(
-  claims: ZoneClaims,
+  claims: SignedClaims,
   key: { readonly serial: number; readonly privateKey: KeyObject },
   now: number,
 ): Promise<string> {
@@ -52,7 +54,7 @@ async function verdict(token: string, at = NOW, by = rules): Promise<string> {
 
 describe('a zone token', () => {
   it('has the claims that it was signed with', async () => {
-    expect(await verifyToken(await signZoneToken(claims, first, NOW), ZONE_TOKEN, rules, NOW)).toEqual(claims);
+    expect(await verifyToken(await signZoneToken(claims, first, NOW), ZONE_TOKEN, rules, NOW)).toMatchObject(claims);
   });
 
   it("is written as Kuma's: kid in the header, capitalised claims, registered ones beside them", async () => {

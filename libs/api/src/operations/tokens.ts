@@ -141,6 +141,9 @@ export const zoneTokens = tokenOperations({
     zone: Type.String({ minLength: 1, maxLength: 63 }),
     validFor: Validity({ default: '720h' }),
     scope: Type.Optional(Type.Array(Type.Enum(['cp', 'ingress', 'egress']), { minItems: 1, default: ['cp'] })),
+    renew: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether the control plane of the zone may renew it.' }),
+    ),
   },
   example: { zone: 'east', validFor: '720h' },
   issued: { zone: Text, scope: Type.Array(Text) },

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AnyObject, component, Integer, Text, type Value } from '../schema';
+import { AnyObject, component, Flag, Integer, Text, type Value } from '../schema';
 
 const Epoch = Type.Integer({ description: 'Milliseconds since 1970.' });
 
@@ -76,6 +76,17 @@ const ZoneInsight = Type.Object(
         {
           description: 'The last thing that the zone said of itself and that cannot be so; nothing followed from it.',
         },
+      ),
+    ),
+    token: Type.Optional(
+      Type.Object(
+        {
+          id: Text,
+          expiresAt: Epoch,
+          renewable: Flag,
+          notRenewed: Type.Optional(Type.String({ description: 'On a zone: why its token is not renewed.' })),
+        },
+        { description: 'The zone token that it shows or showed last.' },
       ),
     ),
     kinds: Type.Optional(Type.Array(KindReport)),

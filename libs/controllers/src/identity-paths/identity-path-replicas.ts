@@ -15,9 +15,11 @@ export interface IdentityPathReplicasOptions {
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'liveReplicas'>;
   readonly term: LeaderTerm;
   readonly clock: Clock;
+  /** The area of what the replicas support; that of the forms of SPIFFE paths if absent. */
+  readonly area?: string;
 }
 
-/** Whether every live replica of a zone supports the forms of preset SPIFFE paths, from the leader's point of view. */
+/** Whether every live replica of a zone supports something, such as the forms of preset SPIFFE paths, from the leader's point of view. */
 export class IdentityPathReplicas {
   private ready: boolean | undefined;
   private askedAt = -Infinity;
@@ -31,11 +33,11 @@ export class IdentityPathReplicas {
 
   /** Reads the entries of the replicas once. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
-    const { store, proxies, clock } = this.options;
+    const { store, proxies, clock, area = IDENTITY_PATH_REPLICAS } = this.options;
     if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < POLL_INTERVAL)) return;
     const live = proxies.liveReplicas();
     if (live.length === 0) return;
-    const entries = await store.listMetadata(IDENTITY_PATH_REPLICAS);
+    const entries = await store.listMetadata(area);
     const knowing = new Set(entries.map(({ key }) => key));
     this.ready = live.every((instance) => knowing.has(instance));
     this.askedAt = clock.elapsed();
@@ -43,11 +45,11 @@ export class IdentityPathReplicas {
   }
 
   private async forget(entries: readonly MetadataEntry[], live: ReadonlySet<string>): Promise<void> {
-    const { store, term, clock } = this.options;
+    const { store, term, clock, area = IDENTITY_PATH_REPLICAS } = this.options;
     const before = clock.now() - KEPT;
     const gone = entries.filter(({ key, value }) => !live.has(key) && readSince(value) < before);
     if (gone.length === 0) return;
-    const forgotten = gone.map(({ key }) => ({ area: IDENTITY_PATH_REPLICAS, key, value: null }));
+    const forgotten = gone.map(({ key }) => ({ area, key, value: null }));
     await store.write({ changes: [], onRefusal: 'skip', metadata: forgotten, fence: term });
   }
 }

@@ -19,10 +19,32 @@ export interface ZoneAuthentication {
   readonly until?: number;
 }
 
+/** A zone's request for the successor of the token that it shows. */
+interface TokenRenewalRequest {
+  readonly zone: string;
+  readonly storeId: string;
+  readonly token: string;
+  /** Secret of the zone's store. */
+  readonly secret: string;
+  readonly instance: string;
+}
+
+/** A token that a zone was admitted with. */
+interface ShownToken {
+  readonly id: string;
+  /** ms since 1970. */
+  readonly until: number;
+  readonly isRenewable: boolean;
+}
+
 /** Decides whether a caller is the zone that it claims to be (docs/design.md §5 Zone tokens). */
 export interface ZoneAuthenticator {
   /** Throws Forbidden with the reason. */
   authenticate(caller: ZoneCaller): Promise<ZoneAuthentication>;
+  /** Issues the successor of a zone's token; absent where no tokens are asked for. Throws DomainErrors. */
+  renew?(request: TokenRenewalRequest): Promise<{ readonly token: string }>;
+  /** Returns the facts of the token that this replica admitted the zone with last; undefined if it needs none. */
+  shownToken?(zone: string): ShownToken | undefined;
   /** Calls `listener` when authenticated callers may have become invalid, until the returned function is called. */
   onChange?(listener: () => void): () => void;
 }

@@ -1,6 +1,11 @@
 import { Metadata, Server, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
 import { readPeerAddress, GrpcListener, type ConnectionLimits, type Http2Streams } from '@causeway/grpc-server';
-import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
+import {
+  GlobalKDSServiceService,
+  SyncServiceService,
+  type HandshakeRequest,
+  type RenewTokenRequest,
+} from '@causeway/proto-gen';
 import { ServerStream } from '../session/grpc-streams';
 import type { CallerLog, Clock } from '@causeway/runtime';
 import type { Direction } from '../session/session';
@@ -32,6 +37,9 @@ function serverFor({ handshakes, streams, log }: CallHandlers, connections: Http
       connections.markAuthenticated(metadata);
       return response;
     }),
+    renewToken: unary((request: RenewTokenRequest, headers, { address }) =>
+      handshakes.renewToken(request, headers, address),
+    ),
   });
   const serve = (call: BytesCall, direction: Direction): void =>
     void serveStream(streams, call, direction, connections);

@@ -1,6 +1,6 @@
 import type { SourceForm } from '@causeway/kinds';
 import { globalIdentity, Forbidden, type StorePoint, computedLabels, type Registry } from '@causeway/resources';
-import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
+import type { HandshakeRequest, HandshakeResponse, RenewTokenRequest, RenewTokenResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
 import { PeerState, type ResumePoint } from '../session/peer-state';
 import { evaluateClaimedPoints, ResumePointSigner, type EvaluatedPoints } from '../session/resume-points';
@@ -12,7 +12,7 @@ import type { AttemptLimits } from './attempt-limits';
 import { toZoneCaller } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
-import { checkHandshake, checkHeaders, MAX_EPOCH } from './handshake-rules';
+import { checkHandshake, checkHeaders, checkRenewal, MAX_EPOCH } from './handshake-rules';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
@@ -104,6 +104,24 @@ export class HandshakeHandler {
       version,
       resumePoints,
     };
+  }
+
+  /** Issues the successor of the token of a zone that has the current session. Throws Invalid, Forbidden, Conflict, Unavailable. */
+  async renewToken(request: RenewTokenRequest, headers: ZoneHeaders, address = ''): Promise<RenewTokenResponse> {
+    const { zone, storeId, secret, instance } = request;
+    this.parts.limits.countCall(address);
+    checkHeaders(headers);
+    checkRenewal(request);
+    if (headers.zone !== zone) throw new Forbidden(`client-id is "${headers.zone}" in a renewal of zone "${zone}"`);
+    await this.authenticate(headers, address);
+    this.parts.limits.countHandshake(zone);
+    const { auth, sessions } = this.options;
+    const { token } = headers;
+    if (!auth.renew || token === undefined) throw new Forbidden(`zone "${zone}" shows no zone token`);
+    const standing = await sessions.session(zone);
+    if (!standing || standing.storeId !== storeId || standing.up !== headers.session)
+      throw new Forbidden(`zone ${zone} has another session: its token is renewed in the current one`);
+    return { token: (await auth.renew({ zone, storeId, token, secret, instance })).token };
   }
 
   /** Authenticates a stream; a plain Kuma zone gets a session for it. Throws Invalid, Forbidden, Unavailable. */

@@ -1,4 +1,4 @@
-import type { HandshakeRequest } from '@causeway/proto-gen';
+import type { HandshakeRequest, RenewTokenRequest } from '@causeway/proto-gen';
 import { MAX_DECLARED_KINDS } from '@causeway/kinds';
 import { checkName, FieldPath, Invalid, type Violation } from '@causeway/resources';
 import type { ZoneHeaders } from '../wire/headers';
@@ -10,6 +10,7 @@ const PRINTABLE = /^[ -~]*$/;
 const MAX_LENGTH = {
   zone: 63,
   storeId: 200,
+  secret: 200,
   instance: 200,
   version: 100,
   incarnation: 100,
@@ -61,6 +62,16 @@ export function checkHandshake(request: HandshakeRequest, kinds: number): void {
         ...textFaults(`resumePoints[${i}].view`, point.view, MAX_LENGTH.incarnation),
         ...textFaults(`resumePoints[${i}].mac`, point.mac, MAX_LENGTH.incarnation),
       ]),
+  ]);
+}
+
+/** Validates the texts of a renewal of a token. Throws Invalid. */
+export function checkRenewal({ zone, storeId, secret, instance }: RenewTokenRequest): void {
+  refuse([
+    ...zoneFaults('zone', zone),
+    ...textFaults('storeId', storeId, MAX_LENGTH.storeId),
+    ...textFaults('secret', secret, MAX_LENGTH.secret),
+    ...textFaults('instance', instance, MAX_LENGTH.instance),
   ]);
 }
 

@@ -37,6 +37,8 @@ export interface GlobalConnection {
   readonly openedAt: number;
   /** Stored state of the global as a peer. */
   readonly peerState: PeerState;
+  /** See ZoneSync. */
+  renewToken(secret: string): Promise<string | undefined>;
   /** Resolves when no more writes of this session are under way. */
   close(): Promise<void>;
 }
@@ -54,6 +56,7 @@ interface OpenSession extends ZoneSessionParts {
 
 /** Does the handshake with the replica at an address and opens both streams. Rejects if the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions, address: string): Promise<GlobalConnection> {
+  await options.token?.refresh?.();
   const token = options.token?.current();
   const transport = options.dial?.() ?? dialGlobal(options, address);
   const stopped = new AbortController();
@@ -184,6 +187,7 @@ function open(session: OpenSession, stop: () => void): GlobalConnection {
     global: greeting && { instance: greeting.instance, version: greeting.version },
     openedAt: clock.now(),
     peerState,
+    renewToken: (secret) => renewToken(session, secret),
     close: async () => {
       forget();
       stopped.abort();
@@ -192,6 +196,15 @@ function open(session: OpenSession, stop: () => void): GlobalConnection {
       await closed;
     },
   };
+}
+
+/** Resolves with the successor of the session's token; undefined if the global renews none. */
+async function renewToken(session: OpenSession, secret: string): Promise<string | undefined> {
+  const { options, greeting, transport } = session;
+  if (!greeting) return undefined;
+  const { zone, storeId, term } = options;
+  const request = { zone, storeId, secret, instance: term.holder };
+  return (await transport.renewToken?.(request, createHeaders(session)))?.token;
 }
 
 /** Both streams of a session. */

@@ -9,7 +9,7 @@ import { connect, type GlobalConnection, type GlobalReplica } from './connection
 import type { ZoneSyncOptions } from './zone-sync-options';
 import { describeCallFailure } from '../session/lost-connection';
 import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
-import type { JsonObject } from '@causeway/resources';
+import { Unavailable, type JsonObject } from '@causeway/resources';
 
 /** The state of a zone's session with the global. */
 export interface ZoneSyncStatus {
@@ -44,6 +44,11 @@ export interface ZoneSync {
   findPosition(kind: string): StoredPosition | undefined;
   /** Checks whether the operator has confirmed the global's pending incarnation; otherwise that is checked every 5 s. */
   checkConfirmation(): Promise<void>;
+  /**
+   * Requests the successor of the token that the session was opened with; `secret` is this store's. Resolves with undefined if the global renews
+   * no tokens (Kuma, an older version). Rejects with Unavailable without a session, and with gRPC's error.
+   */
+  renewToken(secret: string): Promise<string | undefined>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
@@ -54,8 +59,7 @@ const CREDENTIALS_POLL_INTERVAL = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
-  const known = withRevocations(given.registry);
-  const options = { ...given, registry: given.insights ? withInsightKinds(known) : known };
+  const options = withSentKinds(given);
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: GlobalConnection | undefined;
@@ -101,6 +105,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
+    renewToken: async (secret) => requireConnection(connection).renewToken(secret),
     findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
       ...(connection ? toStatus(connection) : toAbsence(awaySince)),
@@ -147,6 +152,16 @@ class AddressRounds {
     this.tried = 1;
     return false;
   }
+}
+
+function withSentKinds(options: ZoneSyncOptions): ZoneSyncOptions {
+  const known = withRevocations(options.registry);
+  return { ...options, registry: options.insights ? withInsightKinds(known) : known };
+}
+
+function requireConnection(connection: GlobalConnection | undefined): GlobalConnection {
+  if (connection) return connection;
+  throw new Unavailable('there is no session with the global');
 }
 
 /** Returns `replaced`, which resolves with the reason when the zone's token is no longer the current one. */

@@ -5,6 +5,7 @@ import {
   status,
   type ChannelCredentials,
   type ChannelOptions,
+  type ClientUnaryCall,
   type ServiceError,
 } from '@grpc/grpc-js';
 import {
@@ -12,6 +13,8 @@ import {
   SyncServiceClient,
   type HandshakeRequest,
   type HandshakeResponse,
+  type RenewTokenRequest,
+  type RenewTokenResponse,
 } from '@causeway/proto-gen';
 import { ClientSockets } from '@causeway/grpc-server';
 import { type Clock, errorText } from '@causeway/runtime';
@@ -53,6 +56,11 @@ export interface ZoneTransport {
   /** Does the handshake. Undefined if the global does not implement the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
   /**
+   * Requests the successor of the zone's token. Undefined if the global does not implement the call: it is of an older version. Absent in
+   * transports in memory.
+   */
+  renewToken?(request: RenewTokenRequest, metadata: Metadata): Promise<RenewTokenResponse | undefined>;
+  /**
    * Reports to a Kuma global that the zone is alive. Resolves with the time until the next call in ms, 0 if the zone
    * decides; undefined if the global does not implement the call (docs/reference/kds-wire.md §6). Rejects with gRPC's
    * error. Absent in transports that do not reach Kuma.
@@ -84,14 +92,25 @@ export class GrpcZoneTransport implements ZoneTransport {
 
   /** Undefined if the global does not implement the call: it is plain Kuma. Rejects with gRPC's error. */
   handshake(request: HandshakeRequest, metadata: Metadata): Promise<HandshakeResponse | undefined> {
+    return this.answer((answered) => this.handshakes.handshake(request, metadata, answered));
+  }
+
+  renewToken(request: RenewTokenRequest, metadata: Metadata): Promise<RenewTokenResponse | undefined> {
+    return this.answer((answered) => this.handshakes.renewToken(request, metadata, answered));
+  }
+
+  /** Resolves with the answer to a call; undefined if the global does not implement it. Rejects with gRPC's error. */
+  private answer<A>(
+    begin: (answered: (error: ServiceError | null, answer: A) => void) => ClientUnaryCall,
+  ): Promise<A | undefined> {
     return new Promise((resolve, reject) => {
-      const answered = (error: ServiceError | null, response: HandshakeResponse | undefined): void => {
+      const answered = (error: ServiceError | null, answer: A): void => {
         late.cancel();
-        if (!error) resolve(response);
+        if (!error) resolve(answer);
         else if (error.code === status.UNIMPLEMENTED) resolve(undefined);
         else reject(error);
       };
-      const call = this.handshakes.handshake(request, metadata, answered);
+      const call = begin(answered);
       const late = this.clock.after(HANDSHAKE_DEADLINE, () => call.cancel());
     });
   }

@@ -62,7 +62,7 @@ export class Doctor {
     const rivals = await readOr('copies of machines', [], unread, async () => (await insights.rivals?.()) ?? []);
     const impediments = (await insights.impediments?.()) ?? [];
     const input = { registry, cp, index, meshes, zones, leaseHold: hold };
-    const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
+    const secrets = { tokens, zones, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
     const all = [
       ...doctorChecks(input),
       ...leaderChecks(insights.leadership?.()),

@@ -1,11 +1,14 @@
 import type { ListedToken } from '@causeway/access';
 import type { Finding } from '@causeway/api';
-import type { DoctorCheck } from './doctor-checks';
+import { isJsonObject } from '@causeway/resources';
+import type { DoctorCheck, ZoneWithInsight } from './doctor-checks';
 
 /** Inputs of the checks of tokens and keys. */
 export interface TokenCheckInput {
   /** Recorded tokens, by their use. */
   readonly tokens: Readonly<Record<'user' | 'zone', readonly ListedToken[]>>;
+  /** Zones with what is known of their tokens. */
+  readonly zones: readonly ZoneWithInsight[];
   /** Unusable stored keys and certificates. */
   readonly keyFaults: readonly string[];
   /** ms since 1970. */
@@ -17,13 +20,15 @@ const EXPIRY_WARNING = 7 * 24 * 3_600_000;
 const SOON_PART = 1 / 10;
 
 /** Checks for tokens that expire soon, and for keys that sign and verify them. */
-export function tokenChecks({ tokens, keyFaults, now }: TokenCheckInput): readonly DoctorCheck[] {
+export function tokenChecks({ tokens, zones, keyFaults, now }: TokenCheckInput): readonly DoctorCheck[] {
   return [
     {
       name: 'tokens',
       *findings() {
         yield* ending(tokens.user, 'name', now, (name) => `user token of "${name}"`);
         yield* ending(tokens.zone, 'zone', now, (zone) => `zone token of zone ${zone}`);
+        yield* contested(tokens.zone);
+        yield* notRenewed(zones);
       },
     },
     {
@@ -34,6 +39,37 @@ export function tokenChecks({ tokens, keyFaults, now }: TokenCheckInput): readon
       },
     },
   ];
+}
+
+/** Yields zone tokens that two holders renewed or showed. */
+function* contested(tokens: readonly ListedToken[]): Iterable<Finding | undefined> {
+  for (const { id, facts, line = id, contestedAt, revoked } of tokens) {
+    const zone = typeof facts['zone'] === 'string' ? facts['zone'] : '';
+    yield contestedAt === undefined || revoked
+      ? undefined
+      : {
+          what: `the zone token of zone ${zone} (${id}) was renewed by two holders, or shown after its end, at ${formatTime(contestedAt)}: it may be stolen`,
+          advice: `unless the store of the zone was set back: causeway tokens revoke ${line}, then causeway tokens zone ${zone}`,
+        };
+  }
+}
+
+/** Yields tokens of zones that were to be renewed and were not. */
+function* notRenewed(zones: readonly ZoneWithInsight[]): Iterable<Finding | undefined> {
+  for (const { zone, insight } of zones) {
+    const token = isJsonObject(insight['token']) ? insight['token'] : {};
+    const { id, expiresAt, notRenewed: reason } = token;
+    yield typeof id !== 'string' || typeof expiresAt !== 'number' || typeof reason !== 'string'
+      ? undefined
+      : {
+          what: `the zone token of zone ${zone.id.name} (${id}) ends at ${formatTime(expiresAt)} and is not renewed: ${reason}`,
+          advice: `on the global: causeway tokens zone ${zone.id.name}, into the file that CAUSEWAY_ZONE_TOKEN_FILE of the zone names`,
+        };
+  }
+}
+
+function formatTime(time: number): string {
+  return new Date(time).toISOString();
 }
 
 /** Yields tokens that expire soon if their holder has no later one; `holder` is the fact that names the holder. */
@@ -55,7 +91,7 @@ function* ending(
     const command = holder === 'name' ? 'user' : 'zone';
     yield isSoon
       ? {
-          what: `the ${called(name)} (${id}) ends at ${new Date(expiresAt).toISOString()}, and there is no later one`,
+          what: `the ${called(name)} (${id}) ends at ${formatTime(expiresAt)}, and there is no later one`,
           advice: `where it is still needed: causeway tokens ${command} ${/^[\w.@-]+$/.test(name) ? name : JSON.stringify(name)}`,
         }
       : undefined;

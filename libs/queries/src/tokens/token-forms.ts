@@ -31,13 +31,20 @@ export const ZONE_TOKEN_FORM: TokenForm<ZoneTokenRequest> = {
   name: 'zone token',
   notHere:
     'Zone tokens are issued by the global control plane that this zone belongs to: send the same request there (causeway --context global, or --server URL).',
-  decode: ({ zone, validFor, scope }) => {
+  decode: ({ zone, validFor, scope, renew }) => {
     const violations = [
       ...(isText(zone) ? [] : [FieldPath.at('zone').violation('must be the name of a zone')]),
       ...durationViolations(validFor, '720h or 30d'),
       ...(scope === undefined || isTextList(scope) ? [] : [FieldPath.at('scope').violation(LIST_OF_TEXTS)]),
+      ...(renew === undefined || typeof renew === 'boolean'
+        ? []
+        : [FieldPath.at('renew').violation('must be true or false')]),
     ];
-    const given = { ...(isText(validFor) && { validFor }), ...(isTextList(scope) && { scope }) };
+    const given = {
+      ...(isText(validFor) && { validFor }),
+      ...(isTextList(scope) && { scope }),
+      ...(typeof renew === 'boolean' && { renew }),
+    };
     if (violations.length > 0 || !isText(zone))
       throw new Invalid([...violations, ...zoneTokenViolations({ ...given, ...(isText(zone) && { zone }) })]);
     return { zone, ...given };

@@ -5,7 +5,7 @@ import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
  * Maximum number of addresses at which a proxy of capture `bind` listens if its Dataplane declares no backends: each is a listener of about 30 kB.
  * Those beyond it are not bound; what is bound stays.
  */
-export const MAX_BOUND_ADDRESSES = 2_000;
+const MAX_BOUND_ADDRESSES = 2_000;
 
 /** An address of a service. */
 interface BindableService {

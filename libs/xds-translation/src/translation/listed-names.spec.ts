@@ -1,7 +1,6 @@
 import type { Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import { MAX_BOUND_ADDRESSES } from './bound-services';
 import type { EnvoyView } from '../views/envoy-view';
 import { zoneResources } from '../../../../test/support/zone-resources';
 
@@ -37,6 +36,9 @@ function withOneMore(services: number) {
   const came = after.map((names, i) => [...names].filter((name) => !before[i]?.has(name)).length);
   return { sizes: after.map(({ size }) => size), came, looks: looks.mock.calls.length };
 }
+
+/** The bound of `bind` (docs/reference/xds.md). */
+const MAX_BOUND_ADDRESSES = 2_000;
 
 describe('the lists of proxies', () => {
   it('cost one more service what it brings, however many there are', () => {

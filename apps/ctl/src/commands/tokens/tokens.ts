@@ -22,6 +22,8 @@ import {
 export interface ZoneTokenOptions extends BundleOptions {
   readonly validFor?: string;
   readonly scope?: readonly string[];
+  /** `false`: the zone cannot renew it. */
+  readonly renew?: boolean;
   /** For a bundle: a token of the global, instead of a new one of this zone. */
   readonly tokenFile?: string;
 }
@@ -46,7 +48,12 @@ export async function issueZoneToken(
   const place = bundle ? await findJoinPlace(context, options, zone) : undefined;
   if (place && tokenFile !== undefined) return printGivenBundle(context, place, options);
   const scope = options.scope ?? (bundle ? ['ingress'] : undefined);
-  const order = { zone, ...(scope ? { scope: [...scope] } : {}) };
+  // A global of an older version refuses the field.
+  const order = {
+    zone,
+    ...(scope ? { scope: [...scope] } : {}),
+    ...(options.renew === false ? { renew: false } : {}),
+  };
   const printed = (token: string): string => (place ? formatJoinBundle({ ...place, mesh: '', token }) : token);
   const { rest } = await context.api();
   const body = { ...order, validFor: inServerUnits(validFor) };
@@ -276,6 +283,7 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .argument('<name>', 'the zone')
     .option('--valid-for <duration>', `${VALID_FOR} (default: ${TOKEN_VALIDITY})`)
     .option('--scope <scope...>', 'cp (the default; of a bundle ingress), ingress, egress')
+    .option('--no-renew', 'the control plane of the zone cannot renew it')
     .option(
       '--bundle',
       "print what causeway-agent ingress joins with: the token, and where the zone's control planes are",

@@ -11,7 +11,19 @@ export interface ZonesOptions {
   readonly output: Output;
 }
 
-const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTANCE', 'LAG', 'REJECTED', 'HELD'];
+const HEAD = [
+  'NAME',
+  'ENABLED',
+  'HEALTH',
+  'PEER',
+  'VERSION',
+  'SESSION',
+  'INSTANCE',
+  'TOKEN ENDS',
+  'LAG',
+  'REJECTED',
+  'HELD',
+];
 
 /** `causeway zones`: session, lag and rejections of each zone. A zone knows only itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
@@ -29,6 +41,7 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
     const away = readAbsence(zoneInsight, now);
     if (away) context.printError(`zone ${name}: ${away.line}`);
     const zone = asked === undefined ? name : undefined;
+    if (zoneInsight.token?.notRenewed) context.printError(`its token is not renewed: ${zoneInsight.token.notRenewed}`);
     for (const line of pendingDecisions(zoneInsight, zone, now)) context.printError(line);
   }
   if (asked !== undefined) context.printError(`this is zone ${asked}: how far the others are, the global knows`);
@@ -42,7 +55,7 @@ export async function zoneOfServer(context: CommandContext): Promise<string | un
 }
 
 function row({ name, zone, zoneInsight = {} }: ZoneOverview, asked: string | undefined, now: number): string[] {
-  const { health, peer = '', version, globalVersion = '', sessions = [] } = zoneInsight;
+  const { health, peer = '', version, globalVersion = '', sessions = [], token } = zoneInsight;
   const { lag, waiting, rejected, held } = sumInsight(zoneInsight);
   const away = readAbsence(zoneInsight, now);
   const behind = waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`;
@@ -54,6 +67,7 @@ function row({ name, zone, zoneInsight = {} }: ZoneOverview, asked: string | und
     version || globalVersion,
     distinct(sessions.map(({ session }) => String(session))),
     distinct(sessions.map(({ zoneInstanceId = '' }) => zoneInstanceId)),
+    token ? new Date(token.expiresAt).toISOString() : '',
     // The lag of a zone that is offline is unknown.
     ...(health ? (away ? [`away ${away.age}`, '-', '-'] : [behind, String(rejected), String(held)]) : []),
   ];

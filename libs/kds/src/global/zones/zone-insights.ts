@@ -159,6 +159,7 @@ export class ZoneInsights {
         openedAt: stream.openedAt,
         zoneInstanceId: stream.zoneInstance(),
       })),
+      ...tokenDocument(this.options.auth.shownToken?.(zone)),
       ...pendingIncarnationDocument(streams.flatMap(({ peerState }) => peerState?.pending ?? [])[0], hold),
       ...this.incidents.endings.document(zone),
       kinds: reports.map((report) => reportDocument(report, now)),
@@ -187,6 +188,13 @@ async function readLastInsight(
   if (!entry) return undefined;
   if (isLive(entry, clock.now()) && isOfSession(entry, standing)) return entry;
   return isOnline(entry) ? { ...entry, health: 'Offline', offline: toAbandonedEnd(entry) } : entry;
+}
+
+/** Returns the entry of an insight about the token that a zone shows. */
+function tokenDocument(
+  token: { readonly id: string; readonly until: number; readonly isRenewable: boolean } | undefined,
+): JsonObject {
+  return token ? { token: { id: token.id, expiresAt: token.until, renewable: token.isRenewable } } : {};
 }
 
 /** Returns the end of a session that the last insight shows as open although its replica is gone. */

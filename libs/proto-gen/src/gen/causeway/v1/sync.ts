@@ -65,6 +65,22 @@ export function resourceOutcomeToJSON(object: ResourceOutcome): string {
   }
 }
 
+export interface RenewTokenRequest {
+  zone: string;
+  /** As in the handshake of the session. */
+  storeId: string;
+  /** A secret of the zone's store, at least 32 characters: two holders of a token differ by it. */
+  secret: string;
+  /** The replica that dials. */
+  instance: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+export interface RenewTokenResponse {
+  token: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
 export interface HandshakeRequest {
   zone: string;
   /** The life of the zone's store. */
@@ -192,6 +208,230 @@ export interface CountedOrder {
   creationOrder: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
+
+function createBaseRenewTokenRequest(): RenewTokenRequest {
+  return { zone: "", storeId: "", secret: "", instance: "", _unknownFields: {} };
+}
+
+export const RenewTokenRequest: MessageFns<RenewTokenRequest, "causeway.v1.RenewTokenRequest"> = {
+  $type: "causeway.v1.RenewTokenRequest" as const,
+
+  encode(message: RenewTokenRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.zone !== "") {
+      writer.uint32(10).string(message.zone);
+    }
+    if (message.storeId !== "") {
+      writer.uint32(18).string(message.storeId);
+    }
+    if (message.secret !== "") {
+      writer.uint32(26).string(message.secret);
+    }
+    if (message.instance !== "") {
+      writer.uint32(34).string(message.instance);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenewTokenRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenewTokenRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.zone = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.storeId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.secret = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.instance = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RenewTokenRequest {
+    return {
+      zone: isSet(object.zone) ? globalThis.String(object.zone) : "",
+      storeId: isSet(object.storeId)
+        ? globalThis.String(object.storeId)
+        : isSet(object.store_id)
+        ? globalThis.String(object.store_id)
+        : "",
+      secret: isSet(object.secret) ? globalThis.String(object.secret) : "",
+      instance: isSet(object.instance) ? globalThis.String(object.instance) : "",
+    };
+  },
+
+  toJSON(message: RenewTokenRequest): unknown {
+    const obj: any = {};
+    if (message.zone !== "") {
+      obj.zone = message.zone;
+    }
+    if (message.storeId !== "") {
+      obj.storeId = message.storeId;
+    }
+    if (message.secret !== "") {
+      obj.secret = message.secret;
+    }
+    if (message.instance !== "") {
+      obj.instance = message.instance;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RenewTokenRequest>): RenewTokenRequest {
+    return RenewTokenRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RenewTokenRequest>): RenewTokenRequest {
+    const message = createBaseRenewTokenRequest();
+    message.zone = object.zone ?? "";
+    message.storeId = object.storeId ?? "";
+    message.secret = object.secret ?? "";
+    message.instance = object.instance ?? "";
+    return message;
+  },
+};
+
+function createBaseRenewTokenResponse(): RenewTokenResponse {
+  return { token: "", _unknownFields: {} };
+}
+
+export const RenewTokenResponse: MessageFns<RenewTokenResponse, "causeway.v1.RenewTokenResponse"> = {
+  $type: "causeway.v1.RenewTokenResponse" as const,
+
+  encode(message: RenewTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenewTokenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenewTokenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RenewTokenResponse {
+    return { token: isSet(object.token) ? globalThis.String(object.token) : "" };
+  },
+
+  toJSON(message: RenewTokenResponse): unknown {
+    const obj: any = {};
+    if (message.token !== "") {
+      obj.token = message.token;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RenewTokenResponse>): RenewTokenResponse {
+    return RenewTokenResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RenewTokenResponse>): RenewTokenResponse {
+    const message = createBaseRenewTokenResponse();
+    message.token = object.token ?? "";
+    return message;
+  },
+};
 
 function createBaseHandshakeRequest(): HandshakeRequest {
   return {
@@ -1726,10 +1966,28 @@ export const SyncServiceService = {
     responseSerialize: (value: HandshakeResponse): Buffer => Buffer.from(HandshakeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HandshakeResponse => HandshakeResponse.decode(value),
   },
+  /**
+   * Issues the successor of the zone token that the call carries, for a zone that has a session. UNIMPLEMENTED: this global renews no
+   * tokens. May be called again when the answer was lost: the former token stays valid until an hour after the new one was used.
+   */
+  renewToken: {
+    path: "/causeway.v1.SyncService/RenewToken" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RenewTokenRequest): Buffer => Buffer.from(RenewTokenRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RenewTokenRequest => RenewTokenRequest.decode(value),
+    responseSerialize: (value: RenewTokenResponse): Buffer => Buffer.from(RenewTokenResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RenewTokenResponse => RenewTokenResponse.decode(value),
+  },
 } as const;
 
 export interface SyncServiceServer extends UntypedServiceImplementation {
   handshake: handleUnaryCall<HandshakeRequest, HandshakeResponse>;
+  /**
+   * Issues the successor of the zone token that the call carries, for a zone that has a session. UNIMPLEMENTED: this global renews no
+   * tokens. May be called again when the answer was lost: the former token stays valid until an hour after the new one was used.
+   */
+  renewToken: handleUnaryCall<RenewTokenRequest, RenewTokenResponse>;
 }
 
 export interface SyncServiceClient extends Client {
@@ -1747,6 +2005,25 @@ export interface SyncServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: HandshakeResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Issues the successor of the zone token that the call carries, for a zone that has a session. UNIMPLEMENTED: this global renews no
+   * tokens. May be called again when the answer was lost: the former token stays valid until an hour after the new one was used.
+   */
+  renewToken(
+    request: RenewTokenRequest,
+    callback: (error: ServiceError | null, response: RenewTokenResponse) => void,
+  ): ClientUnaryCall;
+  renewToken(
+    request: RenewTokenRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RenewTokenResponse) => void,
+  ): ClientUnaryCall;
+  renewToken(
+    request: RenewTokenRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RenewTokenResponse) => void,
   ): ClientUnaryCall;
 }
 
