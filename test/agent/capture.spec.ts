@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
+import { silentLogger, systemClock } from '@causeway/runtime';
 import { describeWhere } from '../dns/programs';
 import { dialFrom, serveIn } from '../support/namespace-programs';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';
+import { until } from '../support/until';
 
 const RANGES = ['241.0.0.0/8', '243.0.0.0/8', 'fd00:fd::/64'];
 const REDIRECT: NetworkPlan = { capture: { type: 'redirect', ranges: RANGES, port: 15_001 } };
@@ -81,8 +83,14 @@ describeWhere(
   });
 
   it('makes the ranges local for a proxy that listens at each address; processes at all addresses do not answer', async () => {
-    await network().apply(LISTEN);
+    const one = network();
+    await one.apply(LISTEN);
     await serveIn(namespace, '241.0.0.9,8443,here');
+    await one.refuseAbsent([
+      { address: '241.0.0.9', port: 2_200 },
+      { address: '241.0.0.10', port: 80 },
+      { address: 'fd00:fd::5', port: 2_200 },
+    ]);
     expect(await dial('241.0.0.9,8443', '241.0.0.9,2200', '241.0.0.10,80', 'fd00:fd::5,2200')).toEqual([
       'here to 241.0.0.9',
       ...new Array<string>(3).fill('ECONNREFUSED'),
@@ -90,6 +98,31 @@ describeWhere(
     // No packet of another host reaches them.
     await peer.run('ip', ['route', 'add', '241.0.0.0/8', 'via', '10.7.1.1']);
     expect(await dialFrom(peer, '241.0.0.9,8443')).toEqual(['no answer']);
+  });
+
+  it('reports an address that is dialled where nothing listens; the next attempt finds who listens meanwhile', async () => {
+    const ending = new AbortController();
+    const noted: string[] = [];
+    const one: MachineNetwork = new MachineNetwork({
+      folder,
+      instance: AGENT,
+      tools: namespace,
+      onUnboundAddress: (at) => {
+        noted.push(`${at.address},${at.port}`);
+        if (at.port === 81) void serveIn(namespace, `${at.address},81,late`);
+        else void one.refuseAbsent([at]);
+      },
+    });
+    await one.apply(LISTEN);
+    const watching = one.watch(systemClock, silentLogger, () => undefined, ending.signal);
+    await until('the report of an address', async () => {
+      await dial('241.0.0.11,80', 'fd00:fd::6,2200');
+      return noted.length >= 2;
+    });
+    expect([...new Set(noted)].sort()).toEqual(['241.0.0.11,80', 'fd00:fd::6,2200']);
+    expect(await dial('241.0.0.11,81', '241.0.0.11,80')).toEqual(['late to 241.0.0.11', 'ECONNREFUSED']);
+    ending.abort();
+    await watching;
   });
 
   it.each<[string, NetworkPlan]>([
@@ -122,7 +155,7 @@ describeWhere(
     await one.apply(REDIRECT);
     const redirected = await namespace.state();
     await one.apply(LISTEN);
-    expect(await dial('241.0.0.5,80')).toEqual(['ECONNREFUSED']);
+    expect(await dial('241.0.0.9,8443')).toEqual(['here to 241.0.0.9']);
     await one.apply(REDIRECT);
     expect(await namespace.state()).toBe(redirected);
   });
