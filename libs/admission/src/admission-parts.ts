@@ -6,7 +6,7 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { LeaseLookup } from './leased-dataplanes';
 
 /** Returns whether a zone has a session with this global, on any replica. Throws Unavailable. */
-export type ZoneLiveness = (zone: string) => Promise<boolean>;
+type ZoneLiveness = (zone: string) => Promise<boolean>;
 
 /** Dependencies of admission. */
 export interface AdmissionParts {

@@ -47,7 +47,7 @@ export {
   type SettingValues,
 } from './settings/setting';
 export { REQUEST_ID, resolveRequestId } from './request-id';
-export { PURPOSES, type Impediment } from './impediment';
+export { PURPOSES, type Impediment } from './health/impediment';
 export { parseServerList } from './settings/server-list';
 export { afterTick, nextTickAt, sleepUntilTick } from './shared-ticks';
 export { SingleFlight } from './single-flight';

@@ -9,7 +9,6 @@ export { UNCLEAR_PATHS } from './messages/access-filters';
 export { type HostNameMeaning, readHostName } from './messages/host-name';
 export { CLIENT_CERT_HEADER } from './messages/inbound-listeners';
 export type { IdentityCertificate } from './messages/tls';
-export type { Destination } from './model/destination';
 export { type TrustDomain, meshOfAuthority } from './model/trust-domains';
 export { type SocketAddress, isPort, socketAddress } from './model/ingress-endpoint';
 export {
