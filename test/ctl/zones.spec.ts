@@ -24,6 +24,7 @@ const WELL: JsonObject = {
   renewedAt: NOW,
   sessions: ['down', 'up'].map((direction) => ({ session: 3, direction, openedAt: NOW, zoneInstanceId: 'east-a' })),
   kinds: [report('Mesh', { direction: 'down', offered: 9, acked: 9 }), report('MeshService')],
+  token: { id: 'token-1', expiresAt: Date.parse('2126-01-01T00:00:00Z'), renewable: true },
 };
 const AWAY: JsonObject = {
   ...WELL,
@@ -80,11 +81,11 @@ describe('causeway zones, on a global', () => {
   it('shows each zone in a line, and what waits for the operator beside it', async () => {
     const { code, out, err } = await zones();
     expect(lines(out)).toEqual([
-      'NAME ENABLED HEALTH PEER VERSION SESSION INSTANCE LAG REJECTED HELD',
-      'east true Online causeway 0.1.0 3 east-a 0s 0 0',
+      'NAME ENABLED HEALTH PEER VERSION SESSION INSTANCE TOKEN ENDS LAG REJECTED HELD',
+      'east true Online causeway 0.1.0 3 east-a 2126-01-01T00:00:00.000Z 0s 0 0',
       'north true never joined',
-      'south true Offline causeway 0.1.0 away 10m - -',
-      'west true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
+      'south true Offline causeway 0.1.0 2126-01-01T00:00:00.000Z away 10m - -',
+      'west true Lagging causeway 0.1.0 3 east-a 2126-01-01T00:00:00.000Z 35s (12) 1 5',
       '',
     ]);
     const since = new Date(NOW - 600_000).toISOString();
@@ -261,7 +262,7 @@ describe('causeway zones, on a zone', () => {
       const url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
       const { out, err } = await runCauseway(url, ['zones']);
       expect(lines(out).slice(1)).toEqual([
-        'east true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
+        'east true Lagging causeway 0.1.0 3 east-a 2126-01-01T00:00:00.000Z 35s (12) 1 5',
         'west true unknown here',
         '',
       ]);
