@@ -30,7 +30,7 @@ interface TokenRenewalRequest {
 }
 
 /** A token that a zone was admitted with. */
-interface ShownToken {
+interface TokenInUse {
   readonly id: string;
   /** ms since 1970. */
   readonly until: number;
@@ -44,7 +44,7 @@ export interface ZoneAuthenticator {
   /** Issues the successor of a zone's token; absent where no tokens are asked for. Throws DomainErrors. */
   renew?(request: TokenRenewalRequest): Promise<{ readonly token: string }>;
   /** Returns the facts of the token that this replica admitted the zone with last; undefined if it needs none. */
-  shownToken?(zone: string): ShownToken | undefined;
+  shownToken?(zone: string): TokenInUse | undefined;
   /** Calls `listener` when authenticated callers may have become invalid, until the returned function is called. */
   onChange?(listener: () => void): () => void;
 }
