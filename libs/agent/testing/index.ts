@@ -15,3 +15,4 @@ export { NetworkFailure, type NetworkTools } from '../src/capture/network-tools'
 export type { NetworkPlan } from '../src/capture/ruleset';
 export { AGENT_METRICS } from './metrics-page';
 export { withoutDemand } from '../src/capture/demand-rules';
+export type { ChangeApplier } from '../src/resources/resource-reader';

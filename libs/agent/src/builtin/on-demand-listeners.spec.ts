@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Resource } from '@causeway/resources';
-import { silentLogger, systemClock as clock } from '@causeway/runtime';
-import { AdsClient, RESOURCE_TYPES, XdsServer } from '@causeway/xds-server';
+import { type AdsClient, RESOURCE_TYPES, type XdsServer } from '@causeway/xds-server';
 import type { EnvoyView } from '@causeway/xds-translation';
+import { openAgentCache, serveZone } from '../../../../test/support/agent-cache';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
-import { zoneResources } from '../../../../test/support/zone-resources';
 import type { LocalAddress } from '../capture/local-address';
-import { ResourceCache } from '../resources/resource-cache';
+import type { ResourceCache } from '../resources/resource-cache';
 import { OnDemandListeners } from './on-demand-listeners';
 import type { StatSnapshot } from './stats';
 
@@ -42,21 +41,7 @@ describe('addresses at which a plane listens on demand', () => {
   const view: EnvoyView = { mesh: 'default', listed: 'declared', capture: { type: 'bind', onDemand: true } };
 
   const start = async (): Promise<void> => {
-    cache = await ResourceCache.open(join(folder, 'resources'), { clock, logger: silentLogger });
-    cache.useApplier(() => Promise.resolve(undefined));
-    client = new AdsClient({
-      addresses: () => [`127.0.0.1:${xdsPort}`],
-      tls: () => undefined,
-      node: () => ({ id: 'agent', cluster: 'web', metadata: {}, userAgent: 'causeway-agent 0.1.0' }),
-      authorization: () => undefined,
-      held: (type) => cache.versions(type),
-      receive: (update) => cache.receive(update),
-      clock,
-      logger: silentLogger,
-      limits: { pause: { base: 20, cap: 50 } },
-    });
-    client.onState(({ type }) => cache.connected(type === 'connected'));
-    cache.useClient(client);
+    ({ cache, client } = await openAgentCache(folder, xdsPort, () => Promise.resolve(undefined)));
     listeners = new OnDemandListeners({
       resources: cache,
       plane: {
@@ -86,14 +71,7 @@ describe('addresses at which a plane listens on demand', () => {
     [connections, refused, closed] = [{}, [], []];
     zone = new TrafficZone();
     zone.put(...many(1, 101).map(service));
-    const source = zoneResources(zone, 'west');
-    source.follow();
-    const auth = {
-      admit: async () => Promise.resolve({ proxy: { id: 'agent', view } }),
-      onChange: () => () => undefined,
-    };
-    server = new XdsServer({ source, auth, clock, logger: silentLogger });
-    xdsPort = await server.listen('127.0.0.1', 0);
+    ({ server, port: xdsPort } = await serveZone(zone, view));
     folder = await mkdtemp(join(tmpdir(), 'causeway-on-demand-'));
     await start();
     await until('the zone', () => client.state.type === 'connected');

@@ -9,15 +9,15 @@ import type { DnsServer } from '@causeway/dns';
 import type { Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
-import { AdsClient, RESOURCE_TYPES, XdsServer } from '@causeway/xds-server';
+import { type AdsClient, RESOURCE_TYPES, type XdsServer } from '@causeway/xds-server';
 import type { EnvoyView } from '@causeway/xds-translation';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { a, answerTo, FakeUpstream } from '../../../../test/dns/fake-upstream';
+import { openAgentCache, serveZone } from '../../../../test/support/agent-cache';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
-import { ResourceCache } from '../resources/resource-cache';
+import type { ResourceCache } from '../resources/resource-cache';
 import { AgentNames, createAgentDns } from './agent-names';
-import { zoneResources } from '../../../../test/support/zone-resources';
 
 const clock = systemClock;
 const CONFIG = { suffixes: ['mesh.local'], upstream: [] };
@@ -59,21 +59,7 @@ describe('the names of a machine', () => {
   };
 
   const startAgent = async (config: { readonly upstream?: string[] } = {}): Promise<void> => {
-    cache = await ResourceCache.open(join(folder, 'resources'), { clock, logger: silentLogger });
-    cache.useApplier(() => hold.then(() => undefined));
-    client = new AdsClient({
-      addresses: () => [`127.0.0.1:${xdsPort}`],
-      tls: () => undefined,
-      node: () => ({ id: 'agent', cluster: 'web', metadata: {}, userAgent: 'causeway-agent 0.1.0' }),
-      authorization: () => undefined,
-      held: (type) => cache.versions(type),
-      receive: (update) => cache.receive(update),
-      clock,
-      logger: silentLogger,
-      limits: { pause: { base: 20, cap: 50 } },
-    });
-    client.onState(({ type }) => cache.connected(type === 'connected'));
-    cache.useClient(client);
+    ({ cache, client } = await openAgentCache(folder, xdsPort, () => hold.then(() => undefined)));
     dns = createAgentDns({
       resources: cache,
       capture: 'redirect',
@@ -101,14 +87,7 @@ describe('the names of a machine', () => {
   beforeEach(async () => {
     hold = Promise.resolve();
     zone = new TrafficZone();
-    const source = zoneResources(zone, 'west');
-    source.follow();
-    const auth = {
-      admit: async () => Promise.resolve({ proxy: { id: 'agent', view } }),
-      onChange: () => () => undefined,
-    };
-    server = new XdsServer({ source, auth, clock, logger: silentLogger });
-    xdsPort = await server.listen('127.0.0.1', 0);
+    ({ server, port: xdsPort } = await serveZone(zone, view));
     folder = await mkdtemp(join(tmpdir(), 'causeway-names-'));
     await startAgent();
     await connected();
