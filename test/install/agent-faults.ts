@@ -1,7 +1,7 @@
 import { until } from '../support/until';
 import { CAUSEWAY, type LabMachine, type ProbeCounts } from './lab-machine';
 
-/** What a fault did: facts to show, and each promise that was not kept. */
+/** Result of a fault: facts to show, and each promise that was not kept. */
 export interface Outcome {
   readonly facts: string;
   readonly broken: readonly string[];

@@ -18,7 +18,7 @@ const COMMANDS = ['causeway', 'causeway-zone', 'causeway-agent'];
 const LASTS = '-p DefaultDependencies=no -p LimitNOFILE=65536';
 const ADDRESS = '192.0.2.7';
 
-/** What the probe of the machine has counted (`programs/probe.mjs`). */
+/** Counts of the probe of the machine (`programs/probe.mjs`). */
 export interface ProbeCounts {
   readonly attempts: number;
   readonly failures: number;

@@ -67,7 +67,7 @@ export interface DeleteOutcome {
   readonly id: Identity;
   /** As in `WriteOutcome`. */
   readonly revision: number;
-  /** What a forced deletion costs. */
+  /** The cost of a forced deletion. */
   readonly warnings: readonly string[];
 }
 

@@ -51,7 +51,7 @@ export interface PostgresStatus {
   readonly listening: boolean;
   /** The number of times that the listening connection was opened; more than one means that it broke. */
   readonly listenerConnections: number;
-  /** Why there is no listening connection, where one has failed; one line. */
+  /** Reason for which there is no listening connection, where one has failed; one line. */
   readonly failure: string | undefined;
   /** Open connections of the pool. */
   readonly open: number;

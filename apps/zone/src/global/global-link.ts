@@ -18,7 +18,7 @@ interface LinkState {
   /** Since when there is none, ms since 1970; 0 during a session. */
   readonly since: number;
   readonly reason: string;
-  /** Why the global refused the zone's token last; empty since it accepted one. */
+  /** Reason for which the global refused the zone's token last; empty since it accepted one. */
   readonly refused: string;
 }
 

@@ -36,7 +36,7 @@ describe('the leader of a zone', () => {
   const logged: (readonly [string, LogFields])[] = [];
   const log = (message: string, fields: LogFields = {}): void => void logged.push([message, fields]);
   const logger = { ...silentLogger, info: log, warn: log, error: log };
-  /** What the global answers, and the secrets that it was shown. */
+  /** The answers of the global, and the secrets that it was shown. */
   let answer: () => Promise<string | undefined>;
   const secrets: string[] = [];
   const status = { connected: true, peer: 'causeway' as 'causeway' | 'kuma', complete: [], kinds: [] };

@@ -32,7 +32,7 @@ export interface TokenLife {
  */
 export class ZoneToken implements ZoneTokenSource {
   private readonly listeners = new Set<() => void>();
-  /** Why the token was not renewed when that was due; undefined if it was, or is not due. Set by the leader. */
+  /** Reason for which the token was not renewed when that was due; undefined if it was, or is not due. Set by the leader. */
   notRenewed: string | undefined;
   /** The token of the settings. */
   private given: string | undefined;

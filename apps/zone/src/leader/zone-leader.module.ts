@@ -79,7 +79,7 @@ interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly token: ZoneToken | undefined;
 }
 
-/** What a term needs besides. */
+/** Dependencies of a term. */
 interface TermOptions extends ZoneLeaderOptions {
   readonly link: GlobalLink;
 }

@@ -24,7 +24,7 @@ export interface ZoneClaims extends TokenFacts {
   readonly scope: readonly string[];
   /** The id of the first token of its line: its own where it was not renewed. */
   readonly line: string;
-  /** How many renewals led to it. */
+  /** Number of renewals that led to it. */
   readonly generation: number;
   /** Whether it may be renewed. */
   readonly isRenewable: boolean;

@@ -1,4 +1,4 @@
-/** Why a stream ended whose connection is gone: TCP does not tell whether the zone stopped, or what is between dropped it. */
+/** The reason of the end of a stream whose connection is gone: TCP does not tell whether the zone stopped, or what is between dropped it. */
 export const LOST =
   'its connection ended without a word from the zone: it stopped, or something between dropped the link; which is not known';
 
@@ -29,5 +29,5 @@ export function describeCallFailure(message: string): string {
   return words === undefined ? message : `${words} (${message})`;
 }
 
-/** Why a stream ended whose connection stands. */
+/** The reason of the end of a stream whose connection stands. */
 export const ZONE_ENDED = 'the zone ended the stream';

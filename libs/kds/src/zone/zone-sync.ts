@@ -19,7 +19,7 @@ export interface ZoneSyncStatus {
   readonly peer?: 'causeway' | 'kuma';
   /** Why the last session ended, or why none could be opened. */
   readonly lastError?: string;
-  /** Why the global refused the zone's token; absent since it accepted one, and before. */
+  /** Reason for which the global refused the zone's token; absent since it accepted one, and before. */
   readonly refusal?: string;
   /** Since when there is no session, ms since 1970; absent during a session. */
   readonly disconnectedSince?: number;

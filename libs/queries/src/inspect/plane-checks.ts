@@ -16,7 +16,7 @@ export interface AgentRival extends Pick<Identity, 'mesh' | 'namespace' | 'name'
 export interface PlaneCheckInput {
   readonly zone: string;
   readonly impediments: readonly Impediment[];
-  /** What could not be read, each with the reason. */
+  /** Parts that could not be read, each with the reason. */
   readonly unread: readonly string[];
   readonly rivals: readonly AgentRival[];
 }

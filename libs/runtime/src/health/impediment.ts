@@ -1,4 +1,4 @@
-/** What operators may ask a control plane for besides answers: that writes take effect, and that proxies are sent what is current. */
+/** Purposes that operators may ask about besides answers: that writes take effect, and that proxies are sent what is current. */
 export const PURPOSES = ['writes', 'traffic'] as const;
 
 /** Something that a control plane cannot do now although it answers reads and serves proxies. */

@@ -28,7 +28,7 @@ export class NotifyListener {
   private connected = false;
   private connections = 0;
   private wasSilent = false;
-  /** Why the last connection ended or failed; undefined while there is one. */
+  /** Reason for which the last connection ended or failed; undefined while there is one. */
   private failure: string | undefined;
   private readonly running: Promise<void>;
 

@@ -5,7 +5,7 @@ import { parseServer } from '../../settings/connection';
 import { formatSha256, parseInvite, readCertificates, type InviteLine } from '../zones/invite-line';
 import { findGlobalAddress, isLoopback } from '../zones/zone-invites';
 
-/** What a zone joins its global with. */
+/** The credentials with which a zone joins its global. */
 export interface GlobalCredentials {
   readonly zone: string;
   readonly token: string;

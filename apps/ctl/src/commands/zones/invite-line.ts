@@ -9,7 +9,7 @@ export interface InviteLine {
   readonly server: string;
   /** SHA-256 of the certificate of the authority that verifies it, 64 hexadecimal digits; absent: the machine's own authorities do. */
   readonly sha256?: string;
-  /** Where the zone joins the global: `CAUSEWAY_GLOBAL_ADDRESS`. */
+  /** The address at which the zone joins the global: `CAUSEWAY_GLOBAL_ADDRESS`. */
   readonly global: string;
   /** The one-time token. */
   readonly token: string;

@@ -13,7 +13,7 @@ import { formatInvite, formatSha256, readCertificates, type InviteLine } from '.
 interface GlobalAddresses {
   /** Its REST interface, `https://HOST:PORT`. */
   readonly address?: string;
-  /** Where zones join it, `grpcs://HOST:PORT`. */
+  /** The address at which zones join it, `grpcs://HOST:PORT`. */
   readonly kds?: readonly string[];
 }
 
