@@ -33,9 +33,10 @@ async function invite(context: CommandContext, zone: string, options: GlobalAddr
     ...(sha256 !== undefined && { sha256 }),
   };
   context.print(formatInvite(line));
-  const trust = sha256 === undefined ? "the machine's own authorities" : `SHA-256 ${formatSha256(sha256)}`;
+  const verified = `verified by ${sha256 === undefined ? "the machine's own authorities" : `SHA-256 ${formatSha256(sha256)}`}`;
+  const trust = server.protocol === 'http:' ? 'without TLS on this machine' : verified;
   context.printError(`invite ${id} of zone ${zone}, for one use, valid until ${inLines(expiresAt)}`);
-  context.printError(`it asks ${line.server}, verified by ${trust}; the zone joins ${global}`);
+  context.printError(`it asks ${line.server}, ${trust}; the zone joins ${global}`);
   return 0;
 }
 
