@@ -215,6 +215,7 @@ describe('GET /_doctor', () => {
       service('agreed', SOUND, { conditions: [{ type: 'MembershipConflict', status: 'False' }] }),
       service('full', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'False', reason: 'RangeExhausted' }] }),
       service('well', SOUND, { conditions: [{ type: 'VIPAllocated', status: 'True' }] }),
+      service('unsent', SOUND, { conditions: [{ type: 'BreaksEnvoyRules', status: 'True', reason: 'NotSent' }] }),
       service('strange', SOUND, { conditions: 'x' }),
     );
     const { total, checks } = await look();
@@ -230,6 +231,7 @@ describe('GET /_doctor', () => {
       expect.stringMatching(/^MeshMissing NoSuchMesh: gone => make the Mesh/),
       expect.stringMatching(/^MembershipConflict OtherMesh: shop is of m => change the labels of its Namespace/),
       expect.stringMatching(/^VIPAllocated RangeExhausted:/),
+      expect.stringMatching(/^BreaksEnvoyRules NotSent: .* => change what the message names/),
     ]);
     expect(said('claims')).toEqual([expect.stringContaining('causeway zones reset-epoch east')]);
     expect(said('stores')).toEqual([expect.stringContaining('causeway zones adopt east s2')]);
@@ -240,7 +242,7 @@ describe('GET /_doctor', () => {
       'is quarantined => when it is well again: causeway zones quarantine east --release',
       'its MeshService/redis is quarantined => when it is well again: causeway zones quarantine east MeshService/redis --mesh m --release',
     ]);
-    expect(total).toBe(13);
+    expect(total).toBe(14);
   });
 
   it('warns of tokens that end soon and have no successor, and of keys that cannot be used', async () => {

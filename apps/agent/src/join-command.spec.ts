@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { parse } from 'yaml';
 import { registerJoin } from './join-command';
 
-function bundleOf(claims: object): string {
+function makeBundle(claims: object): string {
   const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
   return formatJoinBundle({ controlPlanes: ['127.0.0.1:5678'], zone: 'east', mesh: 'default', token });
 }
@@ -40,9 +40,9 @@ describe('causeway-agent join', () => {
   };
 
   it('writes the bundle for its owner, and the configuration from the token and the address of the machine', async () => {
-    writeFileSync(join(folder, 'line'), `${bundleOf(REDIS)}\n`);
+    writeFileSync(join(folder, 'line'), `${makeBundle(REDIS)}\n`);
     expect(await run(join(folder, 'line'), '--service', 'redis:6380:6379/tcp')).toBe(0);
-    expect(readFileSync(at('bundle'), 'utf8')).toBe(`${bundleOf(REDIS)}\n`);
+    expect(readFileSync(at('bundle'), 'utf8')).toBe(`${makeBundle(REDIS)}\n`);
     expect((statSync(at('bundle')).mode & 0o777).toString(8)).toBe('600');
     expect(parse(readFileSync(at('agent.yaml'), 'utf8'))).toEqual({
       bundle: at('bundle'),
@@ -61,7 +61,7 @@ describe('causeway-agent join', () => {
     expect(out.at(-1)).toBe('it joins zone east at 127.0.0.1:5678; now run: systemctl enable --now causeway-agent');
 
     const before = statSync(at('agent.yaml')).mtimeMs;
-    expect(await run(bundleOf({ ...REDIS, Name: 'other' }), '--service', 'redis:1')).toBe(0);
+    expect(await run(makeBundle({ ...REDIS, Name: 'other' }), '--service', 'redis:1')).toBe(0);
     expect(out.at(-1)).toMatch(/^nothing is to be done: /);
     expect(statSync(at('agent.yaml')).mtimeMs).toBe(before);
     expect(err).toEqual([]);
@@ -69,7 +69,7 @@ describe('causeway-agent join', () => {
 
   it('names a machine of a group as the machine, with its workload', async () => {
     const group = { Mesh: 'default', Namespace: 'shop', Workload: 'web', Services: [] };
-    expect(await run(bundleOf(group), '--dns-port', '0', '--address', '10.0.0.7')).toBe(0);
+    expect(await run(makeBundle(group), '--dns-port', '0', '--address', '10.0.0.7')).toBe(0);
     expect(parse(readFileSync(at('agent.yaml'), 'utf8'))).toMatchObject({
       dataplanes: [
         {
@@ -83,14 +83,14 @@ describe('causeway-agent join', () => {
   });
 
   it('runs an ingress with its bundle', async () => {
-    expect(await run(bundleOf({ Zone: 'east', Scope: ['ingress'] }), '--ingress', 'in-1')).toBe(0);
+    expect(await run(makeBundle({ Zone: 'east', Scope: ['ingress'] }), '--ingress', 'in-1')).toBe(0);
     expect(parse(readFileSync(at('agent.yaml'), 'utf8'))).toEqual({ bundle: at('bundle'), ingress: { name: 'in-1' } });
   });
 
   it.each<[string, readonly string[], string]>([
-    ['a service without its port', [bundleOf(REDIS)], 'the bundle is of the service redis: say where it listens'],
-    ['an ingress without its name', [bundleOf({ Scope: ['ingress'] })], 'name its ZoneIngress, --ingress NAME'],
-    ['the name of an ingress for a Dataplane', [bundleOf(REDIS), '--ingress', 'x'], 'the bundle is of a Dataplane'],
+    ['a service without its port', [makeBundle(REDIS)], 'the bundle is of the service redis: say where it listens'],
+    ['an ingress without its name', [makeBundle({ Scope: ['ingress'] })], 'name its ZoneIngress, --ingress NAME'],
+    ['the name of an ingress for a Dataplane', [makeBundle(REDIS), '--ingress', 'x'], 'the bundle is of a Dataplane'],
   ])('refuses %s, and writes nothing', async (_, args, reason) => {
     await expect(run(...args)).rejects.toThrow(reason);
     expect(existsSync(join(folder, 'etc'))).toBe(false);
@@ -99,7 +99,7 @@ describe('causeway-agent join', () => {
   it('refuses another text, and takes back a configuration that the agent would refuse', async () => {
     expect(await run('causeway-invite-1.e30')).toBe(2);
     expect(err.pop()).toMatch(/^the bundle must be what/);
-    expect(await run(bundleOf(REDIS), '--service', 'redis:6379', '--capture', 'nets')).toBe(2);
+    expect(await run(makeBundle(REDIS), '--service', 'redis:6379', '--capture', 'nets')).toBe(2);
     expect(err.join('\n')).toContain('capture');
     expect([existsSync(at('bundle')), existsSync(at('agent.yaml'))]).toEqual([false, false]);
   });

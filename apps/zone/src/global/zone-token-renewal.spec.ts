@@ -17,11 +17,11 @@ const sealingKeys = (text: string): SealingKeys => {
   return parsed.keys;
 };
 const [K1, K2] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
-const tokenOf = (jti: string, issuedAt: number, more = {}): string =>
+const makeToken = (jti: string, issuedAt: number, more = {}): string =>
   unsignedToken({ Zone: 'east', jti, iat: issuedAt / 1_000, exp: (issuedAt + 30 * DAY) / 1_000, ...more });
 
 /** Takes the lead of a zone from whoever has it. */
-async function leaderOf({ disk }: MemoryStore, holder = 'leader'): Promise<LeaderTerm> {
+async function startTerm({ disk }: MemoryStore, holder = 'leader'): Promise<LeaderTerm> {
   const lease = new MemoryLease(disk);
   const before = await lease.readEpoch();
   await lease.release(before.epoch, before.holder);
@@ -47,11 +47,11 @@ describe('the leader of a zone', () => {
     secrets.length = 0;
     clock = new FakeClock(START);
     store = new MemoryStore();
-    term = await leaderOf(store);
+    term = await startTerm(store);
     status.connected = true;
     status.peer = 'causeway';
     areReady = true;
-    answer = () => Promise.resolve(tokenOf('second', clock.now()));
+    answer = () => Promise.resolve(makeToken('second', clock.now()));
   });
 
   const keptBy = (keys = K1): KeptZoneToken =>
@@ -60,7 +60,7 @@ describe('the leader of a zone', () => {
     new ZoneToken(
       {
         CAUSEWAY_ZONE_NAME: 'east',
-        CAUSEWAY_ZONE_TOKEN: tokenOf('first', START, more),
+        CAUSEWAY_ZONE_TOKEN: makeToken('first', START, more),
         CAUSEWAY_ZONE_TOKEN_FILE: undefined,
       },
       logger,
@@ -98,17 +98,17 @@ describe('the leader of a zone', () => {
     expect(other.life?.id).toBe('second');
     // The next one counts from when this one was received, whatever the clock of the global says.
     clock.advance(21 * DAY);
-    answer = () => Promise.resolve(tokenOf('third', START));
+    answer = () => Promise.resolve(makeToken('third', START));
     await leads(other).turn();
     expect([secrets.length, secrets[1]]).toEqual([2, secrets[0]]);
-    expect((await keptBy().read())?.token).toBe(tokenOf('third', START));
+    expect((await keptBy().read())?.token).toBe(makeToken('third', START));
   });
 
   it('renews again by the same secret where it died before the new token was kept', async () => {
     clock.advance(21 * DAY);
     answer = () => Promise.reject(new Error('the answer was lost'));
     await leads(shown()).turn();
-    answer = () => Promise.resolve(tokenOf('second', clock.now()));
+    answer = () => Promise.resolve(makeToken('second', clock.now()));
     const token = shown();
     await leads(token).turn();
     expect([secrets[1], token.life?.id]).toEqual([secrets[0], 'second']);
@@ -118,7 +118,7 @@ describe('the leader of a zone', () => {
     const token = shown();
     clock.advance(21 * DAY);
     await keptBy().secret(term);
-    await leaderOf(store, 'another');
+    await startTerm(store, 'another');
     await leads(token).turn();
     expect([token.life?.id, await keptBy().read()]).toEqual(['first', undefined]);
   });
@@ -168,7 +168,7 @@ describe('the leader of a zone', () => {
   });
 
   it('seals what is kept with the first key, and leaves what no key opens', async () => {
-    await keptBy().keep(term, { token: tokenOf('second', START), receivedAt: START });
+    await keptBy().keep(term, { token: makeToken('second', START), receivedAt: START });
     await leads(shown(), keptBy(`${K2},${K1}`)).turn();
     expect(await keptBy(K2).read()).toMatchObject({ receivedAt: START });
     expect(await keptBy(K1).read()).toBeUndefined();

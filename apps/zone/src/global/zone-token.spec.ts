@@ -7,8 +7,8 @@ import { unsignedToken } from '../../../../test/support/zone-token';
 import { ZoneToken } from './zone-token';
 
 const [ISSUED, ENDS] = [1_999_000_000, 2_000_000_000];
-const tokenOf = (jti: string): string => unsignedToken({ Zone: 'east', jti, iat: ISSUED, exp: ENDS });
-const [A, B, C] = ['a', 'b', 'c'].map(tokenOf) as [string, string, string];
+const makeToken = (jti: string): string => unsignedToken({ Zone: 'east', jti, iat: ISSUED, exp: ENDS });
+const [A, B, C] = ['a', 'b', 'c'].map(makeToken) as [string, string, string];
 
 describe('the zone token', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-zone-token-'));

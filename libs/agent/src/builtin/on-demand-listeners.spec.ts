@@ -15,8 +15,8 @@ import type { StatSnapshot } from './stats';
 const { cluster, listener } = RESOURCE_TYPES;
 const PORT = 6_379;
 const MAX = 40;
-const addressOf = (n: number): LocalAddress => ({ address: `241.0.0.${n}`, port: PORT });
-const nameOf = (n: number): string => `outbound:241.0.0.${n}:${PORT}`;
+const makeAddress = (n: number): LocalAddress => ({ address: `241.0.0.${n}`, port: PORT });
+const formatName = (n: number): string => `outbound:241.0.0.${n}:${PORT}`;
 const service = (n: number): Resource =>
   sketch(
     'MeshService',
@@ -83,34 +83,34 @@ describe('addresses at which a plane listens on demand', () => {
   });
 
   it('are none at first, then those that were asked for or dialled, with their clusters', async () => {
-    listeners.asked([addressOf(1)]);
+    listeners.asked([makeAddress(1)]);
     await until('the first', () => bound().length === 1);
-    for (const n of many(2, 31)) listeners.dial(addressOf(n));
+    for (const n of many(2, 31)) listeners.dial(makeAddress(n));
     await until('all', () => bound().length === 30);
     expect([...cache.names(cluster)]).toHaveLength(30);
     expect(refused).toEqual([]);
   });
 
   it('are refused where the zone knows no service, and taken when one comes', async () => {
-    listeners.dial(addressOf(200));
+    listeners.dial(makeAddress(200));
     await until('the refusal', () => refused.length === 1);
     expect([refused, [...cache.listWanted(listener)]]).toEqual([[`241.0.0.200:${PORT}`], []]);
     zone.put(service(200));
     await until('the service', () => {
-      listeners.dial(addressOf(200));
-      return bound().includes(nameOf(200));
+      listeners.dial(makeAddress(200));
+      return bound().includes(formatName(200));
     });
     zone.delete(service(200));
     await until('its end', () => bound().length === 0);
     expect([...cache.listWanted(listener)]).toEqual([]);
     // Whoever asks for a name is not refused: nobody has dialled.
-    listeners.asked([addressOf(201)]);
+    listeners.asked([makeAddress(201)]);
     await until('the answer', () => [...cache.listWanted(listener)].length === 0);
     expect(refused.filter((at) => at === `241.0.0.201:${PORT}`)).toEqual([]);
   });
 
   it('are closed when they are too many: the least recently used without connections', async () => {
-    for (const n of many(1, MAX + 1)) listeners.dial(addressOf(n));
+    for (const n of many(1, MAX + 1)) listeners.dial(makeAddress(n));
     await until('all', () => bound().length === MAX);
     expect(listeners.use).toEqual({ bound: MAX, max: MAX });
     // The first has a connection, the second had one, the third was asked for again, the fourth was not used.
@@ -118,43 +118,43 @@ describe('addresses at which a plane listens on demand', () => {
       [`241.0.0.1_${PORT}`]: { active: 1, total: 1 },
       [`241.0.0.2_${PORT}`]: { active: 0, total: 3 },
     };
-    listeners.asked([addressOf(3)]);
-    listeners.dial(addressOf(MAX + 1));
+    listeners.asked([makeAddress(3)]);
+    listeners.dial(makeAddress(MAX + 1));
     await listeners.settled();
-    expect(closed).toEqual([4, 5, 6].map(nameOf));
-    await until('the new one', () => bound().includes(nameOf(MAX + 1)));
-    expect(bound()).toEqual(expect.arrayContaining([1, 2, 3].map(nameOf)));
-    listeners.dial(addressOf(4));
-    await until('the closed one', () => bound().includes(nameOf(4)));
+    expect(closed).toEqual([4, 5, 6].map(formatName));
+    await until('the new one', () => bound().includes(formatName(MAX + 1)));
+    expect(bound()).toEqual(expect.arrayContaining([1, 2, 3].map(formatName)));
+    listeners.dial(makeAddress(4));
+    await until('the closed one', () => bound().includes(formatName(4)));
   });
 
   it('with connections are never closed for others', async () => {
     for (const n of many(1, MAX + 1)) {
-      listeners.dial(addressOf(n));
+      listeners.dial(makeAddress(n));
       connections[`241.0.0.${n}_${PORT}`] = { active: 1, total: 1 };
     }
     await until('all', () => bound().length === MAX);
-    for (const n of many(MAX + 1, MAX + 20)) listeners.dial(addressOf(n));
+    for (const n of many(MAX + 1, MAX + 20)) listeners.dial(makeAddress(n));
     await listeners.settled();
     expect(listeners.use.bound).toBeLessThanOrEqual(MAX + 3);
     expect(
       closed.filter((name) =>
         many(1, MAX + 1)
-          .map(nameOf)
+          .map(formatName)
           .includes(name),
       ),
     ).toEqual([]);
   });
 
   it('are the same after a restart', async () => {
-    for (const n of many(1, 6)) listeners.dial(addressOf(n));
+    for (const n of many(1, 6)) listeners.dial(makeAddress(n));
     await until('all', () => bound().length === 5);
     await stop();
     await start();
-    expect(bound()).toEqual(many(1, 6).map(nameOf));
+    expect(bound()).toEqual(many(1, 6).map(formatName));
     await until('the zone', () => client.state.type === 'connected');
     zone.delete(service(3));
     await until('its end', () => bound().length === 4);
-    expect([...cache.listWanted(listener)]).toEqual([1, 2, 4, 5].map(nameOf));
+    expect([...cache.listWanted(listener)]).toEqual([1, 2, 4, 5].map(formatName));
   });
 });

@@ -72,6 +72,8 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   ResolvedRefs: { status: 'False', advice: 'correct what the message names: docs/guides/external-services.md' },
   ClientKeyAtClients: { status: 'True', advice: 'start a ZoneEgress in this zone before the next upgrade' },
   TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
+  RejectedByProxy: { status: 'True', advice: 'change what the message names, or update the proxy: causeway proxies' },
+  BreaksEnvoyRules: { status: 'True', advice: 'change what the message names; its proxy goes without it until then' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
   DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
   'causeway.io/MembershipConflict': {

@@ -58,18 +58,22 @@ describe('the lists of proxies', () => {
     const source = zoneResources(zone, 'west');
     source.follow();
     const bound = () => new Set(source.names({ id: 'p', view }, listener));
-    const nameOf = (n: number): string => `outbound:241.0.${n >> 8}.${n & 255}:80`;
+    const formatName = (n: number): string => `outbound:241.0.${n >> 8}.${n & 255}:80`;
     const excess = () => [...source.refused({ id: 'p', view })].map(({ violations }) => violations[0]?.reason);
     const first = bound();
     expect(first.size).toBe(MAX_BOUND_ADDRESSES);
-    expect([1, 2_000, 2_001, 2_002].map((n) => first.has(nameOf(n)))).toEqual([true, true, false, false]);
+    expect([1, 2_000, 2_001, 2_002].map((n) => first.has(formatName(n)))).toEqual([true, true, false, false]);
     expect(excess()).toEqual([expect.stringMatching(/listens at 2000 addresses, and 2 more are not bound/)]);
     // A service with a lower address displaces nothing.
     zone.put(...service(0));
     expect(bound()).toEqual(first);
     zone.delete(...service(7));
     const next = bound();
-    expect([next.size, next.has(nameOf(7)), next.has(nameOf(2_001))]).toEqual([MAX_BOUND_ADDRESSES, false, true]);
+    expect([next.size, next.has(formatName(7)), next.has(formatName(2_001))]).toEqual([
+      MAX_BOUND_ADDRESSES,
+      false,
+      true,
+    ]);
     expect(source.names({ id: 'p', view }, cluster).size).toBe(MAX_BOUND_ADDRESSES);
     zone.delete(...service(8), ...service(2_002));
     expect([bound().size, excess()]).toEqual([MAX_BOUND_ADDRESSES, []]);
