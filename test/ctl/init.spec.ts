@@ -166,6 +166,19 @@ describe('a global and its zones are made by causeway global init, zones invite 
     expect(readdirSync(folder)).not.toContain('none');
   });
 
+  it.each([
+    ['a zone with SQL', { zone: "x'; ALTER ROLE postgres PASSWORD 'y" }, /the invite is damaged/],
+    ['a zone with SQL and no spaces', { zone: "x';DROP" }, /zone: must be an RFC 1123 subdomain/],
+    ['a second setting', { global: 'grpcs://h:1\nCAUSEWAY_ADMIN_SOCKET=/x' }, /the invite is damaged/],
+  ])('a forged invite with %s is refused before anything is asked or written', async (_, part, reason) => {
+    const line = { zone: 'east', server: 'https://127.0.0.1:1', global: 'grpcs://127.0.0.1:2', token: 'x', ...part };
+    const forged = `causeway-invite-1.${Buffer.from(JSON.stringify(line)).toString('base64url')}`;
+    const refused = await initZone('forged', '--invite', forged);
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toMatch(reason);
+    expect(readdirSync(folder)).not.toContain('forged');
+  });
+
   it('an invite that was revoked is refused', async () => {
     const { out, err } = await invite('north');
     const [, id = ''] = /^invite ([\w-]+)/.exec(err) ?? [];

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { checkName, FieldPath } from '@causeway/resources';
 import { UsageError, type CommandContext } from '../../context';
 import { listed, type SetExitCode } from '../../options';
 import { readContexts, writeContexts } from '../../settings/contexts-file';
@@ -67,6 +68,7 @@ async function initZone(context: CommandContext, zone: string | undefined, optio
   const invite = await readInvite(context, options, zone);
   const name = invite?.zone ?? zone;
   if (name === undefined) throw new UsageError('name the zone, or give its invite: --invite LINE');
+  requireZoneName(name);
   // The invite is good once: everything else is read before.
   readSettings(options);
   databaseFiles(options, 'zone', name);
@@ -86,6 +88,12 @@ async function initZone(context: CommandContext, zone: string | undefined, optio
     ...(authority === undefined ? [] : [{ path: 'global-ca.pem', text: authority, isSecret: false }]),
   ];
   return make(context, options, { plane: 'zone', name, settings, files });
+}
+
+/** Throws UsageError for a text that is no name of a zone: it becomes part of settings and of SQL that an administrator runs. */
+function requireZoneName(name: string): void {
+  const [violation] = checkName(name, FieldPath.at('zone'));
+  if (violation) throw new UsageError(`${violation.field}: ${violation.reason}`);
 }
 
 /** Whether the folder of a plane is there already; says so. */

@@ -44,9 +44,9 @@ export function secret(plane: PlaneRole, name: string, text: string): FolderFile
   return { path: `${secretsFolder(plane)}/${name}`, text: `${text.trim()}\n`, isSecret: true };
 }
 
-/** Makes the URL of a database with a new password, and the SQL that makes its role and the database, for psql. */
+/** Makes the URL of a database with a new password, and the SQL that makes its role and the database, for psql. `name`: that of a zone, or `global`. */
 export function makeDatabase(plane: PlaneRole, name: string, host: string): readonly FolderFile[] {
-  const role = `causeway_${name.replaceAll('-', '_')}`;
+  const role = `causeway_${name.replace(/[.-]/g, '_')}`;
   const password = randomBytes(24).toString('hex');
   const create = (what: string, where: string): string =>
     `SELECT '${what}' WHERE NOT EXISTS (SELECT FROM ${where})\\gexec`;
@@ -61,8 +61,10 @@ export function makeDatabase(plane: PlaneRole, name: string, host: string): read
   ];
 }
 
-/** Formats settings as the environment file of a unit; settings without a value are left out. */
+/** Formats settings as the environment file of a unit; settings without a value are left out. Throws UsageError for a value of several lines. */
 export function formatSettings(settings: Readonly<Record<string, string>>): string {
+  const broken = Object.keys(settings).find((name) => /[\r\n\0]/.test(settings[name] ?? ''));
+  if (broken !== undefined) throw new UsageError(`${broken}: its value must be one line`);
   return Object.entries(settings)
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${value}\n`)

@@ -17,6 +17,8 @@ export interface InviteLine {
 
 /** Prefix with the version of the form, so that an older program can report that it is too old. */
 const PREFIX = 'causeway-invite-1.';
+/** Parts are written into files of settings: they have no line breaks and no spaces. */
+const VISIBLE = /^[\x21-\x7e]+$/;
 /** Maximum length of an invite, characters. */
 const MAX_LENGTH = 16 * 1024;
 
@@ -35,7 +37,7 @@ export function parseInvite(text: string): InviteLine {
         : 'the invite must be the line that `causeway zones invite` printed',
     );
   const { zone, server, sha256, global, token } = decode(line.slice(PREFIX.length));
-  const isWhole = [zone, server, global, token].every((part) => typeof part === 'string' && part !== '');
+  const isWhole = [zone, server, global, token].every((part) => typeof part === 'string' && VISIBLE.test(part));
   if (!isWhole || (sha256 !== undefined && !(typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256))))
     throw new UsageError('the invite is damaged: copy the whole line');
   return {
